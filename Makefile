@@ -1,0 +1,89 @@
+# Everything starts here; `make` alone prints help.
+
+APT_PACKAGES := g++ make perl python3-venv gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf \
+                meson ninja-build zlib1g-dev liblz4-dev device-tree-compiler iproute2 iputils-ping
+
+PYTHON  ?= python3
+VENV    := .venv
+BIN     := $(VENV)/bin
+# One experiment, its options, and where its results go.
+E       ?= E1
+ARGS    ?=
+TIERS   ?= 3
+OUTPUT  ?= build/tierv.v
+
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup packages test test-all bench bench-full experiment sim verilog generate lint clean
+
+help:
+	@echo "make test                       run the tests (sets everything up first)"
+	@echo "make test-all                   run the long tests too"
+	@echo "make bench                      run the experiments at CI length, print tables and plots"
+	@echo "make bench-full                 run them at full length"
+	@echo "make experiment E=E5 [ARGS=..]  run one experiment; ARGS=--help shows its options"
+	@echo "make sim                        interactive simulation: console here, Ethernet on a TAP or socket"
+	@echo "make verilog [TIERS=3] [ARGS=..] write the core to $(OUTPUT); ARGS=--help shows its options"
+	@echo "make generate                   make the generated tables of the documents anew"
+	@echo "make lint                       check format and style"
+	@echo "make setup                      only install what all of these need"
+	@echo "make clean                      remove everything built"
+
+# Debian packages: installed if we may, otherwise the line to run is printed.
+packages:
+	@missing=$$(for p in $(APT_PACKAGES); do \
+	    dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
+	if [ -n "$$missing" ]; then \
+	    line="apt-get install -y --no-install-recommends $$(echo $$missing)"; \
+	    if [ "$$(id -u)" = 0 ]; then run=""; \
+	    elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then run="sudo"; \
+	    else echo "please run: sudo apt-get update && sudo $$line"; exit 1; fi; \
+	    echo "installing Debian packages:" $$missing; \
+	    $$run apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$run $$line >build/apt.log 2>&1 \
+	        || { tail -n 20 build/apt.log; exit 1; }; \
+	fi
+
+build:
+	@mkdir -p build
+
+$(VENV)/.complete: pyproject.toml constraints.txt
+	@echo "installing Python packages into $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[sim,test]
+	@touch $@
+
+setup: | build
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory $(VENV)/.complete
+
+test: setup
+	@$(BIN)/python -m pytest
+
+test-all: setup
+	@$(BIN)/python -m pytest -m "slow or not slow"
+
+bench: setup
+	@$(BIN)/python -m tierv.sim bench $(ARGS)
+
+bench-full: setup
+	@$(BIN)/python -m tierv.sim bench --full $(ARGS)
+
+experiment: setup
+	@$(BIN)/python -m tierv.sim experiment $(E) $(ARGS)
+
+sim: setup
+	@$(BIN)/python -m tierv.sim interactive $(ARGS)
+
+verilog: setup
+	@$(BIN)/python -m tierv.rtl.verilog --tiers $(TIERS) $(ARGS) $(OUTPUT)
+	@echo "wrote $(OUTPUT)"
+
+generate: setup
+	@$(BIN)/python -m tierv.rtl.document manual
+
+lint: setup
+	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/codespell
+
+clean:
+	rm -rf build

@@ -1,0 +1,16 @@
+/* The command line on serial port 0. */
+#ifndef TIERV_APPS_CONSOLE_H
+#define TIERV_APPS_CONSOLE_H
+
+#include <stdbool.h>
+
+#include "drivers/uart.h"
+
+/* Prints the banner and the prompt on `uart`. */
+void console_init(uart_t *uart);
+
+/* Application: reads what was typed and prints what was asked for, as far as the serial port has
+ * room. True if bytes were queued. */
+bool console_service(void);
+
+#endif

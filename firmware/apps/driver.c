@@ -1,0 +1,65 @@
+/* Benchmark: what moving frames costs, without a stack. The interrupt service takes received frames
+ * out of the MAC and drops them, or sends the same frames again and again; the application counts
+ * what is left of the processor. */
+#include <generated/soc.h>
+
+#include "apps/idle.h"
+#include "apps/network.h"
+#include "context.h"
+#include "report.h"
+
+enum { RESULT_RECEIVED, RESULT_TRANSMITTED, RESULT_IDLE_CYCLES, RESULT_CYCLES };
+
+/* Set before the run: frames to receive or, if 0, frames to send; their length without FCS. */
+uint32_t frames_to_receive = 100;
+uint32_t frames_to_send;
+uint32_t frame_bytes = 1514;
+
+/* Tier 2. Longest path: ethmac_service(). */
+void interrupt_service(uint32_t lines)
+{
+    packet_t *packet;
+
+    (void)network_interrupt(lines);
+    while ((packet = RING_POP(&network.received)) != NULL) {
+        (void)RING_PUSH(&network.free, packet);
+    }
+    while ((packet = RING_POP(&network.sent)) != NULL) {
+        if (network_mac.transmitted + RING_COUNT(&network.transmit) < frames_to_send) {
+            (void)RING_PUSH(&network.transmit, packet);
+        }
+    }
+}
+
+void protocol_service(void)
+{
+}
+
+static void give_frames_to_send(void)
+{
+    for (uint32_t i = 0; i < ETHMAC_TX_SLOTS && i < frames_to_send; i++) {
+        packet_t *packet = RING_POP(&network.free);
+        packet->length_bytes = (uint16_t)frame_bytes;
+        (void)RING_PUSH(&network.transmit, packet);
+    }
+}
+
+int main(void)
+{
+    network_init();
+    give_frames_to_send();
+    idle_calibrate();
+    report_mark(MARK_READY);
+    context_start(1u << ETHMAC_INTERRUPT);
+    uint32_t start = idle_clock();
+    context_run_interrupt();
+    while (network_mac.received < frames_to_receive || network_mac.transmitted < frames_to_send) {
+        context_yield();
+        idle_spend();
+    }
+    report_result(RESULT_CYCLES, idle_clock() - start);
+    report_result(RESULT_IDLE_CYCLES, idle_cycles());
+    report_result(RESULT_RECEIVED, network_mac.received);
+    report_result(RESULT_TRANSMITTED, network_mac.transmitted);
+    return 0;
+}

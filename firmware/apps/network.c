@@ -1,0 +1,74 @@
+#include "apps/network.h"
+
+#include <generated/soc.h>
+
+#include "context.h"
+
+/* Frames that the protocol service takes before it looks for packets to give back. */
+enum { FRAMES_AT_ONCE = 8 };
+
+net_t network;
+ethmac_t network_mac;
+
+static packet_t packets[NET_PACKETS];
+static _Alignas(4) uint8_t buffers[NET_PACKETS][NET_BUFFER_BYTES];
+
+/* Ticks that are due: written by the interrupt service, and those that have been worked on. */
+static uint32_t ticks_due;
+static uint32_t ticks_done;
+
+void network_init(void)
+{
+    static const uint8_t bytes[] = {MACADDR1, MACADDR2, MACADDR3, MACADDR4, MACADDR5, MACADDR6};
+    static const uint32_t counts[] = {[PACKET_HOME_RECEIVE] = NET_RECEIVE_PACKETS,
+                                      [PACKET_HOME_PROTOCOL] = NET_PROTOCOL_PACKETS,
+                                      [PACKET_HOME_APPLICATION] = NET_APPLICATION_PACKETS};
+    uint32_t first = 0;
+    ethernet_address_t mac;
+
+    for (uint32_t half = 0; half < 3; half++) {
+        mac.half[half] = (uint16_t)(bytes[2 * half] | bytes[2 * half + 1] << 8);
+    }
+    net_init(&network, &mac);
+    net_configure(&network, IPV4_ADDRESS(LOCALIP1, LOCALIP2, LOCALIP3, LOCALIP4),
+                  IPV4_ADDRESS(255, 255, 255, 0), 0);
+    for (uint32_t home = PACKET_HOME_RECEIVE; home <= PACKET_HOME_APPLICATION; home++) {
+        (void)net_add_packets(&network, (packet_home_t)home, &packets[first], buffers[first],
+                              counts[home]);
+        first += counts[home];
+    }
+    ethmac_init(&network_mac, &network);
+}
+
+bool network_interrupt(uint32_t lines)
+{
+    bool pending = (lines & 1u << ETHMAC_INTERRUPT) != 0;
+
+    if (!pending && !ethmac_has_work(&network_mac)) {
+        return false;
+    }
+    return ethmac_service(&network_mac, pending);
+}
+
+void network_tick(void)
+{
+    ticks_due++;
+}
+
+void network_protocol(void)
+{
+    do {
+        uint32_t posts = net_service(&network, FRAMES_AT_ONCE);
+        if (ticks_due != ticks_done) {
+            ticks_done++;
+            posts |= net_tick(&network);
+        }
+        if ((posts & NET_POST_DRIVER) != 0) {
+            context_post_interrupt();
+        }
+        if ((posts & NET_POST_APPLICATION) != 0) {
+            context_post_application();
+        }
+        COMPILER_BARRIER();
+    } while (net_pending(&network) || ticks_due != ticks_done);
+}

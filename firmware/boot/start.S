@@ -1,0 +1,52 @@
+# Reset of tier 0, the entry of the other tiers, and the trap of a tier that expects none.
+
+#include "../tier.h"
+
+.section .start, "ax", @progbits
+.global _start
+.type _start, @function
+_start:
+.option push
+.option norelax
+    la      gp, __global_pointer$
+.option pop
+    la      sp, _stack_end
+    la      t0, .L_trap
+    csrw    mtvec, t0
+    la      t0, _bss_start
+    la      t1, _bss_end
+    j       2f
+1:  sw      zero, 0(t0)
+    addi    t0, t0, 4
+2:  bltu    t0, t1, 1b
+    call    main
+    # main() does not return; if it does, that is the exit code.
+    call    exit_run
+.size _start, . - _start
+
+.section .text, "ax", @progbits
+
+# A tier begins here; mscratch points at {function, argument, -, -} on top of its stack.
+.global tier_entry
+.type tier_entry, @function
+tier_entry:
+.option push
+.option norelax
+    la      gp, __global_pointer$
+.option pop
+    la      t0, .L_trap
+    csrw    mtvec, t0
+    csrr    sp, mscratch
+    lw      t0, 0(sp)
+    lw      a0, 4(sp)
+    addi    sp, sp, 16
+    li      ra, 0
+    jr      t0
+.size tier_entry, . - tier_entry
+
+# An exception that nobody expects ends the run.
+.balign 4
+.L_trap:
+    csrr    a0, mcause
+    csrr    a1, mepc
+    j       unexpected_trap

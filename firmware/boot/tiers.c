@@ -1,0 +1,93 @@
+/* A tier for each service. */
+#include "context.h"
+
+enum { STACK_BYTES = 2048 };
+
+static _Alignas(16) uint8_t interrupt_stack[STACK_BYTES];
+static _Alignas(16) uint8_t protocol_stack[STACK_BYTES];
+
+/* tier_entry (start.S) takes these from the top of the new stack. */
+typedef struct {
+    void (*function)(void *);
+    void *argument;
+    uint32_t padding[2];
+} tier_frame_t;
+
+_Static_assert(sizeof(tier_frame_t) == 16, "start.S expects this size");
+
+void tier_entry(void);
+
+/* CSR numbers are part of the instruction. */
+#define START_TIER(n)                                                                              \
+    case n:                                                                                        \
+        CSR_WRITE(CSR_MTIERPC##n, &tier_entry);                                                    \
+        CSR_WRITE(CSR_MTIERARG##n, frame);                                                         \
+        break
+
+void tier_start(uint32_t tier, void (*function)(void *), void *argument, void *stack)
+{
+    tier_frame_t *frame = (tier_frame_t *)stack - 1;
+
+    frame->function = function;
+    frame->argument = argument;
+    switch (tier) {
+        START_TIER(1);
+        START_TIER(2);
+    default:
+        return;
+    }
+    CSR_SET(CSR_MTIERRUN, 1u << tier);
+}
+
+/* Tier 2. Longest path: the application's interrupt_service(). */
+static void interrupt_tier(void *lines)
+{
+    tier_set_lines((uint32_t)(uintptr_t)lines);
+    tier_enable_wake();
+    tier_buffer_bus();
+    for (;;) {
+        uint32_t pending = tier_wait();
+        tier_clear_post(TIER_INTERRUPT);
+        interrupt_service(pending);
+    }
+}
+
+/* Tier 1. */
+static void protocol_tier(void *unused)
+{
+    (void)unused;
+    tier_enable_wake();
+    tier_buffer_bus();
+    for (;;) {
+        tier_sleep();
+        tier_clear_post(TIER_PROTOCOL);
+        protocol_service();
+    }
+}
+
+void context_start(uint32_t lines)
+{
+    tier_set_lines(0);
+    tier_enable_wake();
+    tier_buffer_bus();
+    tier_start(TIER_PROTOCOL, protocol_tier, 0, protocol_stack + STACK_BYTES);
+    tier_start(TIER_INTERRUPT, interrupt_tier, (void *)(uintptr_t)lines,
+               interrupt_stack + STACK_BYTES);
+}
+
+void context_wait(void)
+{
+    tier_sleep();
+    tier_clear_post(TIER_APPLICATION);
+}
+
+void context_run_protocol(void)
+{
+    /* The tier is more urgent: it runs to completion before the application goes on. */
+    tier_post(TIER_PROTOCOL);
+}
+
+void context_run_interrupt(void)
+{
+    tier_post(TIER_INTERRUPT);
+}

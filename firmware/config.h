@@ -1,0 +1,100 @@
+/* Sizes of the firmware's buffers and tables: the one home of these numbers.
+ *
+ * A build may override each with -D; the checks at the end name what is impossible.
+ */
+#ifndef TIERV_CONFIG_H
+#define TIERV_CONFIG_H
+
+/* Bytes of a frame buffer: the longest Ethernet frame without FCS is 1514; rounded up to a multiple
+ * of a 64-byte burst. */
+#ifndef NET_BUFFER_BYTES
+#define NET_BUFFER_BYTES 1536
+#endif
+
+/* Buffers for received frames: what the ISR tier can fill before the protocol tier has run, plus
+ * what the application holds. */
+#ifndef NET_RECEIVE_PACKETS
+#define NET_RECEIVE_PACKETS 16
+#endif
+
+/* Of these, at the most so many wait for the application or are held by it; the rest stays with the
+ * two urgent tiers, so a slow application can't stop ARP, ping or callback sockets. */
+#ifndef NET_APPLICATION_HOLD
+#define NET_APPLICATION_HOLD 10
+#endif
+
+/* Buffers for what the protocol tier sends of itself: ARP requests, datagrams of callbacks. */
+#ifndef NET_PROTOCOL_PACKETS
+#define NET_PROTOCOL_PACKETS 4
+#endif
+
+/* Buffers for datagrams that the application writes. */
+#ifndef NET_APPLICATION_PACKETS
+#define NET_APPLICATION_PACKETS 4
+#endif
+
+/* Slots of each ring between tiers: a power of two with room for every packet there is, so that a
+ * packet always finds its way home. */
+#ifndef NET_RING_SLOTS
+#define NET_RING_SLOTS 32
+#endif
+
+/* Datagrams that wait in one socket for the application: a power of two. More are dropped and
+ * counted. */
+#ifndef UDP_SOCKET_SLOTS
+#define UDP_SOCKET_SLOTS 8
+#endif
+
+/* Buckets of the table from UDP port to socket: a power of two. Sockets are the caller's and any
+ * number of them may be bound; with 32 buckets 32 consecutive ports are found at the first look. */
+#ifndef UDP_BUCKETS
+#define UDP_BUCKETS 32
+#endif
+
+/* Neighbours whose Ethernet address is known or being asked for. */
+#ifndef ARP_ENTRIES
+#define ARP_ENTRIES 8
+#endif
+
+/* Requests, one a second, before an address counts as unreachable. */
+#ifndef ARP_TRIES
+#define ARP_TRIES 3
+#endif
+
+/* Seconds after which an address is asked for again if it was used, and forgotten if not. */
+#ifndef ARP_LIFETIME_S
+#define ARP_LIFETIME_S 60
+#endif
+
+/* Time to live of what we send (RFC 1700 recommends 64). */
+#ifndef IPV4_TTL
+#define IPV4_TTL 64
+#endif
+
+/* Bytes that wait in each direction of a serial port: a power of two. */
+#ifndef UART_RING_BYTES
+#define UART_RING_BYTES 256
+#endif
+
+#define NET_PACKETS (NET_RECEIVE_PACKETS + NET_PROTOCOL_PACKETS + NET_APPLICATION_PACKETS)
+
+#define CONFIG_IS_POWER_OF_TWO(n) ((n) > 0 && ((n) & ((n) - 1)) == 0)
+
+_Static_assert(NET_BUFFER_BYTES >= 1514 && NET_BUFFER_BYTES % 4 == 0,
+              "NET_BUFFER_BYTES must be a multiple of 4 that holds a frame of 1514 bytes");
+_Static_assert(NET_APPLICATION_HOLD < NET_RECEIVE_PACKETS,
+              "NET_APPLICATION_HOLD must leave a receive packet to the urgent tiers");
+_Static_assert(NET_APPLICATION_HOLD > 0, "NET_APPLICATION_HOLD must not be 0");
+_Static_assert(NET_PROTOCOL_PACKETS > 0, "ARP requests need a packet of NET_PROTOCOL_PACKETS");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(NET_RING_SLOTS), "NET_RING_SLOTS must be a power of two");
+_Static_assert(NET_RING_SLOTS >= NET_PACKETS, "NET_RING_SLOTS must hold all packets");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_SOCKET_SLOTS), "UDP_SOCKET_SLOTS must be a power of two");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_BUCKETS), "UDP_BUCKETS must be a power of two");
+_Static_assert(ARP_ENTRIES > 0 && ARP_ENTRIES <= 255, "ARP_ENTRIES must be from 1 to 255");
+_Static_assert(ARP_TRIES > 0 && ARP_TRIES <= 255, "ARP_TRIES must be from 1 to 255");
+_Static_assert(ARP_LIFETIME_S > 0 && ARP_LIFETIME_S <= 65535,
+              "ARP_LIFETIME_S must be from 1 to 65535");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(UART_RING_BYTES), "UART_RING_BYTES must be a power of two");
+_Static_assert(IPV4_TTL > 0 && IPV4_TTL <= 255, "IPV4_TTL must be from 1 to 255");
+
+#endif

@@ -1,0 +1,65 @@
+/* One firmware for three tiers and for one context.
+ *
+ * An application gives these functions:
+ *
+ *     interrupt_service(lines)   moves data between devices and rings; lines are those pending
+ *     protocol_service()         works on what the interrupt service left
+ *     main()                     sets up, calls context_start(), goes on as the application
+ *
+ * With three tiers each of them has its own, and the services run to completion in loops around
+ * wfi. With one context interrupt_service() runs in the trap handler and protocol_service() behind
+ * it with interrupts enabled again: a nested software interrupt. In the polled variant everything
+ * runs from context_wait(). Which one it is is decided when the firmware is built (CONTEXT in the
+ * Makefile); the other files are the same.
+ */
+#ifndef TIERV_CONTEXT_H
+#define TIERV_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tier.h"
+
+/* --- given by the application ------------------------------------------------------------------ */
+
+void interrupt_service(uint32_t lines);
+void protocol_service(void);
+
+/* --- given by boot/ ---------------------------------------------------------------------------- */
+
+/* Starts the services: from now on `lines` interrupt. */
+void context_start(uint32_t lines);
+
+/* Application: waits until context_post_application(). May return early. */
+void context_wait(void);
+
+/* Application that does not wait: lets the services run if nothing else makes them. */
+static inline void context_yield(void);
+
+/* Application: keeps the protocol service away from what both use. Short, and not nested. */
+static inline uint32_t context_lock(void);
+static inline void context_unlock(uint32_t before);
+
+/* Interrupt service: there is work for the protocol service, which runs afterwards. */
+static inline void context_post_protocol(void);
+
+/* Application: there is work for the protocol service, or for the interrupt service, which has run
+ * when this returns. */
+void context_run_protocol(void);
+void context_run_interrupt(void);
+
+/* Protocol service: the interrupt service shall look for work, also if no line is pending. */
+static inline void context_post_interrupt(void);
+
+/* Protocol or interrupt service: there is work for the application. */
+static inline void context_post_application(void);
+
+#if defined(CONTEXT_TIERS)
+#include "boot/tiers.h"
+#elif defined(CONTEXT_SINGLE) || defined(CONTEXT_POLLED)
+#include "boot/single.h"
+#else
+#error "CONTEXT must be tiers, single or polled"
+#endif
+
+#endif

@@ -1,0 +1,141 @@
+#include "drivers/ethmac.h"
+
+#include <generated/csr.h>
+#include <generated/mem.h>
+#include <generated/soc.h>
+
+#include "mmio.h"
+
+_Static_assert(ETHMAC_SLOT_SIZE >= NET_BUFFER_BYTES, "a slot must hold a frame");
+
+enum { EVENT = 1 };
+
+void ethmac_init(ethmac_t *mac, net_t *net)
+{
+    *mac = (ethmac_t){.net = net, .credit = ETHMAC_TX_SLOTS};
+    mmio_write(CSR_ETHMAC_SRAM_READER_EV_ENABLE_ADDR, 0);
+    mmio_write(CSR_ETHMAC_SRAM_READER_EV_PENDING_ADDR, EVENT);
+    mmio_write(CSR_ETHMAC_SRAM_WRITER_EV_ENABLE_ADDR, EVENT);
+}
+
+static bool receive(ethmac_t *mac)
+{
+    net_t *net = mac->net;
+    bool any = false;
+
+    while ((mmio_read(CSR_ETHMAC_SRAM_WRITER_EV_PENDING_ADDR) & EVENT) != 0) {
+        packet_t *packet = RING_POP(&net->free);
+        if (packet == NULL) {
+            /* Frames wait in the slots; what does not fit there the MAC drops without us. */
+            mac->starved = true;
+            mmio_write(CSR_ETHMAC_SRAM_WRITER_EV_ENABLE_ADDR, 0);
+            break;
+        }
+        uint32_t slot = mmio_read(CSR_ETHMAC_SRAM_WRITER_SLOT_ADDR);
+        uint32_t bytes = mmio_read(CSR_ETHMAC_SRAM_WRITER_LENGTH_ADDR);
+        packet_fill(packet, (const uint8_t *)(ETHMAC_RX_BASE + slot * ETHMAC_SLOT_SIZE), bytes);
+        mmio_write(CSR_ETHMAC_SRAM_WRITER_EV_PENDING_ADDR, EVENT);
+        mac->received++;
+        /* Has room for all packets there are. */
+        (void)RING_PUSH(&net->received, packet);
+        any = true;
+    }
+    return any;
+}
+
+/* Copies a frame of `bytes` bytes, rounded up to words, into a slot. */
+static void fill_slot(uint32_t *restrict to, const uint32_t *restrict from, uint32_t bytes)
+{
+    uint32_t words = (bytes + 3) / 4;
+
+    for (; words >= 4; words -= 4) {
+        uint32_t first = from[0];
+        uint32_t second = from[1];
+        uint32_t third = from[2];
+        uint32_t fourth = from[3];
+        to[0] = first;
+        to[1] = second;
+        to[2] = third;
+        to[3] = fourth;
+        from += 4;
+        to += 4;
+    }
+    while (words-- != 0) {
+        *to++ = *from++;
+    }
+}
+
+static uint32_t free_slots(void)
+{
+    return ETHMAC_TX_SLOTS - mmio_read(CSR_ETHMAC_SRAM_READER_LEVEL_ADDR);
+}
+
+static bool transmit(ethmac_t *mac)
+{
+    net_t *net = mac->net;
+    bool any = false;
+
+    if (mac->congested) {
+        mmio_write(CSR_ETHMAC_SRAM_READER_EV_PENDING_ADDR, EVENT);
+    }
+    while (RING_COUNT(&net->transmit) != 0) {
+        if (mac->credit == 0) {
+            mac->credit = free_slots();
+            if (mac->credit == 0) {
+                if (!mac->congested) {
+                    mac->congested = true;
+                    mmio_write(CSR_ETHMAC_SRAM_READER_EV_PENDING_ADDR, EVENT);
+                    mmio_write(CSR_ETHMAC_SRAM_READER_EV_ENABLE_ADDR, EVENT);
+                    /* A slot may have become free before the event was cleared. */
+                    continue;
+                }
+                return any;
+            }
+        }
+        packet_t *packet = RING_POP(&net->transmit);
+        uint32_t slot = mac->transmit_slot;
+        fill_slot((uint32_t *)(ETHMAC_TX_BASE + slot * ETHMAC_SLOT_SIZE),
+                  (const uint32_t *)(const void *)packet->frame, packet->length_bytes);
+        mmio_write(CSR_ETHMAC_SRAM_READER_SLOT_ADDR, slot);
+        mmio_write(CSR_ETHMAC_SRAM_READER_LENGTH_ADDR, packet->length_bytes);
+        mmio_write(CSR_ETHMAC_SRAM_READER_START_ADDR, EVENT);
+        mac->transmit_slot = (slot + 1) % ETHMAC_TX_SLOTS;
+        mac->credit--;
+        mac->transmitted++;
+        (void)RING_PUSH(&net->sent, packet);
+        any = true;
+    }
+    if (mac->congested) {
+        mac->congested = false;
+        mmio_write(CSR_ETHMAC_SRAM_READER_EV_ENABLE_ADDR, 0);
+    }
+    return any;
+}
+
+bool ethmac_service(ethmac_t *mac, bool pending)
+{
+    if (mac->starved && RING_COUNT(&mac->net->free) != 0) {
+        mac->starved = false;
+        mmio_write(CSR_ETHMAC_SRAM_WRITER_EV_ENABLE_ADDR, EVENT);
+        pending = true;
+    }
+    bool received = pending && !mac->starved && receive(mac);
+    bool sent = transmit(mac);
+
+    return received || sent;
+}
+
+uint32_t ethmac_overruns(void)
+{
+    return mmio_read(CSR_ETHMAC_SRAM_WRITER_ERRORS_ADDR);
+}
+
+uint32_t ethmac_crc_errors(void)
+{
+    return mmio_read(CSR_ETHMAC_RX_DATAPATH_CRC_ERRORS_ADDR);
+}
+
+uint32_t ethmac_preamble_errors(void)
+{
+    return mmio_read(CSR_ETHMAC_RX_DATAPATH_PREAMBLE_ERRORS_ADDR);
+}

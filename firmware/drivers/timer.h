@@ -1,0 +1,13 @@
+/* LiteX's timer0 as a periodic tick, and the clock. */
+#ifndef TIERV_DRIVERS_TIMER_H
+#define TIERV_DRIVERS_TIMER_H
+
+#include <stdint.h>
+
+/* Ticks every `period_cycles` clock cycles from now on; the line is TIMER0_INTERRUPT. */
+void timer_start(uint32_t period_cycles);
+
+/* Clears the tick's event. */
+void timer_acknowledge(void);
+
+#endif

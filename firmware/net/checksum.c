@@ -1,0 +1,197 @@
+#include "checksum.h"
+
+/* RV32 has no carry flag: a word costs load, add, compare, add, the same four instructions as two
+ * halfwords would, but one load instead of two. */
+#define ADD_WORD(word)                                                                             \
+    do {                                                                                           \
+        uint32_t word_ = (word);                                                                   \
+        sum += word_;                                                                              \
+        carries += sum < word_;                                                                    \
+    } while (0)
+
+#define SUM_WORD(i) ADD_WORD(get_word(data + 4 * (i)))
+
+#define COPY_WORD(i)                                                                               \
+    do {                                                                                           \
+        uint32_t copied_ = get_word(from + 4 * (i));                                               \
+        put_word(to + 4 * (i), copied_);                                                           \
+        ADD_WORD(copied_);                                                                         \
+    } while (0)
+
+#define COPY_HALF(i)                                                                               \
+    do {                                                                                           \
+        be16_t copied_ = get_be16(from + 2 * (i));                                                 \
+        put_be16(to + 2 * (i), copied_);                                                           \
+        sum += copied_;                                                                            \
+    } while (0)
+
+static uint32_t partial(uint32_t sum, uint32_t carries)
+{
+    return (sum & 0xffffu) + (sum >> 16) + carries;
+}
+
+uint32_t checksum_sum(const uint8_t *data, uint32_t bytes)
+{
+    uint32_t sum = 0;
+    uint32_t carries = 0;
+
+    if (((uintptr_t)data & 2) != 0 && bytes >= 2) {
+        sum = get_be16(data);
+        data += 2;
+        bytes -= 2;
+    }
+    for (; bytes >= 32; bytes -= 32) {
+        SUM_WORD(0);
+        SUM_WORD(1);
+        SUM_WORD(2);
+        SUM_WORD(3);
+        SUM_WORD(4);
+        SUM_WORD(5);
+        SUM_WORD(6);
+        SUM_WORD(7);
+        data += 32;
+    }
+    if ((bytes & 16) != 0) {
+        SUM_WORD(0);
+        SUM_WORD(1);
+        SUM_WORD(2);
+        SUM_WORD(3);
+        data += 16;
+    }
+    if ((bytes & 8) != 0) {
+        SUM_WORD(0);
+        SUM_WORD(1);
+        data += 8;
+    }
+    if ((bytes & 4) != 0) {
+        SUM_WORD(0);
+        data += 4;
+    }
+    if ((bytes & 2) != 0) {
+        carries += get_be16(data);
+        data += 2;
+    }
+    if ((bytes & 1) != 0) {
+        carries += *data;
+    }
+    return partial(sum, carries);
+}
+
+uint32_t checksum_copy_words(uint8_t *restrict to, const uint8_t *restrict from, uint32_t bytes)
+{
+    uint32_t sum = 0;
+    uint32_t carries = 0;
+
+    for (; bytes >= 32; bytes -= 32) {
+        COPY_WORD(0);
+        COPY_WORD(1);
+        COPY_WORD(2);
+        COPY_WORD(3);
+        COPY_WORD(4);
+        COPY_WORD(5);
+        COPY_WORD(6);
+        COPY_WORD(7);
+        from += 32;
+        to += 32;
+    }
+    if ((bytes & 16) != 0) {
+        COPY_WORD(0);
+        COPY_WORD(1);
+        COPY_WORD(2);
+        COPY_WORD(3);
+        from += 16;
+        to += 16;
+    }
+    if ((bytes & 8) != 0) {
+        COPY_WORD(0);
+        COPY_WORD(1);
+        from += 8;
+        to += 8;
+    }
+    if ((bytes & 4) != 0) {
+        COPY_WORD(0);
+        from += 4;
+        to += 4;
+    }
+    if ((bytes & 2) != 0) {
+        be16_t copied = get_be16(from);
+        put_be16(to, copied);
+        carries += copied;
+        from += 2;
+        to += 2;
+    }
+    if ((bytes & 1) != 0) {
+        *to = *from;
+        carries += *from;
+    }
+    return partial(sum, carries);
+}
+
+/* `to` and `from` are two-byte aligned. Halves need no carry, so this costs six instructions for
+ * four bytes where words cost five. */
+static uint32_t copy_halves(uint8_t *restrict to, const uint8_t *restrict from, uint32_t bytes)
+{
+    uint32_t sum = 0;
+
+    for (; bytes >= 16; bytes -= 16) {
+        COPY_HALF(0);
+        COPY_HALF(1);
+        COPY_HALF(2);
+        COPY_HALF(3);
+        COPY_HALF(4);
+        COPY_HALF(5);
+        COPY_HALF(6);
+        COPY_HALF(7);
+        from += 16;
+        to += 16;
+    }
+    for (; bytes >= 2; bytes -= 2) {
+        COPY_HALF(0);
+        from += 2;
+        to += 2;
+    }
+    if (bytes != 0) {
+        *to = *from;
+        sum += *from;
+    }
+    return partial(sum, 0);
+}
+
+/* `to` is two-byte aligned, `from` lies at an odd address. */
+static uint32_t copy_bytes(uint8_t *restrict to, const uint8_t *restrict from, uint32_t bytes)
+{
+    uint32_t sum = 0;
+
+    for (; bytes >= 2; bytes -= 2) {
+        be16_t half = from[0] | ((be16_t)from[1] << 8);
+        put_be16(to, half);
+        sum += half;
+        from += 2;
+        to += 2;
+    }
+    if (bytes != 0) {
+        *to = *from;
+        sum += *from;
+    }
+    return partial(sum, 0);
+}
+
+uint32_t checksum_copy(uint8_t *restrict to, const uint8_t *restrict from, uint32_t bytes)
+{
+    uint32_t head = 0;
+
+    if (((uintptr_t)from & 1) != 0) {
+        return copy_bytes(to, from, bytes);
+    }
+    if ((((uintptr_t)to ^ (uintptr_t)from) & 2) != 0) {
+        return copy_halves(to, from, bytes);
+    }
+    if (((uintptr_t)to & 2) != 0 && bytes >= 2) {
+        head = get_be16(from);
+        put_be16(to, head);
+        from += 2;
+        to += 2;
+        bytes -= 2;
+    }
+    return head + checksum_copy_words(to, from, bytes);
+}

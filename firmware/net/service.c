@@ -1,0 +1,139 @@
+/* The rings between tiers: packets go home, out and round. */
+#include "neighbours.h"
+#include "stack.h"
+#include "udp_socket.h"
+
+bool net_add_packets(net_t *net, packet_home_t home, packet_t *packets, uint8_t *buffers,
+                     uint32_t count)
+{
+    static const uint32_t limits[] = {[PACKET_HOME_RECEIVE] = NET_RECEIVE_PACKETS,
+                                      [PACKET_HOME_PROTOCOL] = NET_PROTOCOL_PACKETS,
+                                      [PACKET_HOME_APPLICATION] = NET_APPLICATION_PACKETS};
+
+    if (count > limits[home] - net->added[home]) {
+        return false;
+    }
+    net->added[home] += count;
+    for (uint32_t i = 0; i < count; i++) {
+        packets[i] = (packet_t){.frame = buffers + i * NET_BUFFER_BYTES, .home = (uint8_t)home};
+        net_release(net, &packets[i]);
+    }
+    return true;
+}
+
+void net_release(net_t *net, packet_t *packet)
+{
+    bool stored = true;
+
+    switch ((packet_home_t)packet->home) {
+    case PACKET_HOME_RECEIVE:
+        stored = RING_PUSH(&net->free, packet);
+        break;
+    case PACKET_HOME_APPLICATION:
+        stored = RING_PUSH(&net->supply, packet);
+        break;
+    case PACKET_HOME_PROTOCOL:
+        packet->next = net->spare;
+        net->spare = packet;
+        break;
+    }
+    if (UNLIKELY(!stored)) {
+        net_count(net, COUNT_FAULT_RING_FULL);
+    }
+}
+
+packet_t *net_reserve(net_t *net)
+{
+    packet_t *packet = net->spare;
+
+    if (packet != NULL) {
+        net->spare = packet->next;
+        packet->flags = 0;
+        packet->payload_bytes = 0;
+    }
+    return packet;
+}
+
+void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
+{
+    if (verdict == NET_TRANSMIT) {
+        if (UNLIKELY(!RING_PUSH(&net->transmit, packet))) {
+            net_count(net, COUNT_FAULT_RING_FULL);
+        }
+    } else if (verdict == NET_FREE) {
+        net_release(net, packet);
+    }
+}
+
+/* The application has let go of a packet. */
+static void unhold(net_t *net, const packet_t *packet)
+{
+    if (packet->home == PACKET_HOME_RECEIVE) {
+        net->held--;
+    }
+}
+
+/* How much has been handed to other tiers. */
+typedef struct {
+    uint32_t transmitted;
+    uint32_t freed;
+    uint32_t supplied;
+    uint32_t queued;
+} handed_t;
+
+INLINE handed_t handed_now(const net_t *net)
+{
+    handed_t handed = {.transmitted = net->transmit.ring.head,
+                       .freed = net->free.ring.head,
+                       .supplied = net->supply.ring.head,
+                       .queued = net->counters.counts[COUNT_UDP_QUEUED]};
+
+    return handed;
+}
+
+/* The NET_POST bits for what has been handed over since. */
+INLINE uint32_t posts_since(const net_t *net, handed_t before)
+{
+    handed_t now = handed_now(net);
+    bool to_driver = now.transmitted != before.transmitted || now.freed != before.freed;
+    bool to_application = now.supplied != before.supplied || now.queued != before.queued;
+
+    return (to_driver ? (uint32_t)NET_POST_DRIVER : 0)
+           | (to_application ? (uint32_t)NET_POST_APPLICATION : 0);
+}
+
+uint32_t net_service(net_t *net, uint32_t frames)
+{
+    handed_t before = handed_now(net);
+    packet_t *packet;
+
+    while ((packet = RING_POP(&net->sent)) != NULL) {
+        net_release(net, packet);
+    }
+    while ((packet = RING_POP(&net->returned)) != NULL) {
+        unhold(net, packet);
+        net_release(net, packet);
+    }
+    while ((packet = RING_POP(&net->outbox)) != NULL) {
+        unhold(net, packet);
+        net_dispose(net, packet, udp_output(net, packet));
+    }
+    while (frames-- != 0 && (packet = RING_POP(&net->received)) != NULL) {
+        net_dispose(net, packet, net_input(net, packet));
+    }
+    return posts_since(net, before);
+}
+
+uint32_t net_tick(net_t *net)
+{
+    handed_t before = handed_now(net);
+
+    arp_tick(net);
+    return posts_since(net, before);
+}
+
+bool net_pending(const net_t *net)
+{
+    return RING_COUNT(&net->received) != 0 || RING_COUNT(&net->sent) != 0
+           || RING_COUNT(&net->returned) != 0 || RING_COUNT(&net->outbox) != 0;
+}

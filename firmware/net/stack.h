@@ -1,0 +1,117 @@
+/* The network interface: one Ethernet port, one IPv4 address.
+ *
+ * net_input() and udp_output() work on one packet and say what becomes of it; net_service() is the
+ * protocol tier's work loop around them and the rings. Nothing here touches hardware, waits or
+ * allocates. Everything but what packet.h draws in the other tiers' columns runs in the protocol
+ * tier, which is one tier, so nothing here needs a lock.
+ *
+ * Set-up, before the other tiers start: net_init(), net_add_packets() for each home,
+ * net_configure(), udp_bind().
+ */
+#ifndef TIERV_NET_STACK_H
+#define TIERV_NET_STACK_H
+
+#include <stdbool.h>
+
+#include "../config.h"
+#include "arp_table.h"
+#include "counters.h"
+#include "packet.h"
+#include "ring.h"
+#include "wire/ethernet.h"
+
+struct udp_socket;
+
+/* What becomes of a packet; whoever gets this from net_input() or udp_output() does it. */
+typedef enum {
+    NET_FREE,     /* nothing: it goes home */
+    NET_TRANSMIT, /* it is a frame to be sent, length_bytes long */
+    NET_KEPT      /* someone else owns it now */
+} net_verdict_t;
+
+typedef struct net {
+    ethernet_address_t mac;
+    /* Bytes 0 to 3 and 2 to 5 of `mac`, as a frame's destination and source are accessed. */
+    uint32_t mac_first_word;
+    uint32_t mac_last_word;
+    /* Halves of `address`; while that is 0, the first is what no half can be. */
+    uint32_t local_half[2];
+    be32_t address;
+    be32_t netmask;
+    be32_t broadcast; /* of the subnet; IPV4_BROADCAST if it has none */
+    be32_t gateway;   /* 0: none */
+    /* Packets of home RECEIVE that the application holds, its inboxes included. */
+    uint32_t held;
+    packet_t *spare;
+    uint32_t added[3]; /* packets given, by home */
+    struct udp_socket *buckets[UDP_BUCKETS];
+    net_counters_t counters;
+    arp_table_t arp;
+
+    /* protocol tier to ISR tier and back */
+    RING(NET_RING_SLOTS) free;
+    RING(NET_RING_SLOTS) received;
+    RING(NET_RING_SLOTS) transmit;
+    RING(NET_RING_SLOTS) sent;
+    /* protocol tier to application tier and back */
+    RING(NET_RING_SLOTS) supply;
+    RING(NET_RING_SLOTS) outbox;
+    RING(NET_RING_SLOTS) returned;
+} net_t;
+
+/* RISC-V loads reach 2047 bytes from a register. */
+_Static_assert(sizeof(void *) != 4 || offsetof(net_t, counters) + sizeof(net_counters_t) <= 2048,
+              "the fields used for every frame must lie in the first 2 KiB");
+
+/* Makes an interface without address, packets and sockets. */
+void net_init(net_t *net, const ethernet_address_t *mac);
+
+/* Sets the IPv4 address, netmask and gateway (0: none). While the address is 0 the interface sends
+ * and takes broadcasts only. Forgets all neighbours. */
+void net_configure(net_t *net, be32_t address, be32_t netmask, be32_t gateway);
+
+/* Gives `count` packets to the interface. `buffers` has count * NET_BUFFER_BYTES bytes and is
+ * word-aligned. Before the other tiers start. False if config.h says fewer for `home`. */
+bool net_add_packets(net_t *net, packet_home_t home, packet_t *packets, uint8_t *buffers,
+                     uint32_t count);
+
+/* Takes a received frame: frame, length_bytes, flags and, if flags say so, sum are set. */
+net_verdict_t net_input(net_t *net, packet_t *packet);
+
+/* For whom packets were left in rings; the caller posts to these tiers. */
+enum { NET_POST_DRIVER = 1 << 0, NET_POST_APPLICATION = 1 << 1 };
+
+/* The protocol tier's work: takes back packets, sends what the application gave, then takes at the
+ * most `frames` received frames. Returns a set of NET_POST bits. There may be more to do if
+ * net_pending() says so. */
+uint32_t net_service(net_t *net, uint32_t frames);
+
+/* True if received frames or packets from other tiers wait for net_service(). */
+bool net_pending(const net_t *net);
+
+/* Once a second: ARP retries and ageing. Returns a set of NET_POST bits. */
+uint32_t net_tick(net_t *net);
+
+/* A packet of home PROTOCOL to write a datagram into, or NULL. */
+packet_t *net_reserve(net_t *net);
+
+/* Sends a packet home. */
+void net_release(net_t *net, packet_t *packet);
+
+/* Does what a verdict says. Post to the driver after NET_TRANSMIT, unless net_service() is going on
+ * and will return that. */
+void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict);
+
+/* Counts a frame or datagram that ends here. */
+static inline net_verdict_t net_drop(net_t *net, net_counter_t reason)
+{
+    net->counters.counts[reason]++;
+    return NET_FREE;
+}
+
+static inline void net_count(net_t *net, net_counter_t counter)
+{
+    net->counters.counts[counter]++;
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* The application tier's side of UDP: it meets the protocol tier in rings alone. */
+#include "udp_socket.h"
+
+packet_t *udp_receive(udp_socket_t *socket)
+{
+    return RING_POP(&socket->inbox);
+}
+
+void udp_release(net_t *net, packet_t *packet)
+{
+    /* Has room for all packets there are. */
+    (void)RING_PUSH(&net->returned, packet);
+}
+
+packet_t *udp_reserve(net_t *net)
+{
+    packet_t *packet = RING_POP(&net->supply);
+
+    if (packet != NULL) {
+        packet->flags = 0;
+        packet->payload_bytes = 0;
+    }
+    return packet;
+}
+
+udp_result_t udp_send_to(net_t *net, const udp_socket_t *socket, packet_t *packet, be32_t address,
+                         uint32_t port)
+{
+    if (socket->local_port == 0) {
+        return UDP_BAD_SOCKET;
+    }
+    if (port == 0 || port > 0xffff) {
+        return UDP_BAD_PORT;
+    }
+    if (packet->payload_bytes > PACKET_PAYLOAD_BYTES) {
+        return UDP_BAD_LENGTH;
+    }
+    udp_address(packet, socket, address, port);
+    return RING_PUSH(&net->outbox, packet) ? UDP_OK : UDP_QUEUE_FULL;
+}
+
+udp_result_t udp_send(net_t *net, const udp_socket_t *socket, packet_t *packet)
+{
+    if (socket->peer_address == 0) {
+        return UDP_BAD_SOCKET;
+    }
+    return udp_send_to(net, socket, packet, socket->peer_address,
+                       be16_to_host(socket->peer_port));
+}

@@ -1,0 +1,268 @@
+#include "udp_socket.h"
+
+#include "neighbours.h"
+#include "wire/ipv4.h"
+#include "wire/udp.h"
+
+enum { UDP_OFFSET = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES };
+
+_Static_assert(UDP_OFFSET + UDP_HEADER_BYTES == PACKET_PAYLOAD_OFFSET,
+              "PACKET_PAYLOAD_OFFSET must be where UDP's payload begins");
+
+/* The ports of a serial server follow each other, so their low byte, which lies in the upper half
+ * of the wire order, spreads them evenly. */
+static inline udp_socket_t **bucket(net_t *net, be16_t port)
+{
+    return &net->buckets[(port >> 8) & (UDP_BUCKETS - 1)];
+}
+
+static inline udp_socket_t *find(net_t *net, be16_t port)
+{
+    udp_socket_t *socket = *bucket(net, port);
+
+    while (socket != NULL && socket->local_port != port) {
+        socket = socket->next;
+    }
+    return socket;
+}
+
+void udp_init(udp_socket_t *socket, udp_callback_t callback, void *context)
+{
+    __builtin_memset(socket, 0, sizeof(*socket));
+    socket->callback = callback;
+    socket->context = context;
+}
+
+udp_result_t udp_bind(net_t *net, udp_socket_t *socket, uint32_t port)
+{
+    be16_t wire_port = host_to_be16(port);
+
+    if (port == 0 || port > 0xffff) {
+        return UDP_BAD_PORT;
+    }
+    if (socket->local_port != 0) {
+        return UDP_BAD_SOCKET;
+    }
+    if (find(net, wire_port) != NULL) {
+        return UDP_PORT_IN_USE;
+    }
+    socket->local_port = (uint16_t)wire_port;
+    socket->next = *bucket(net, wire_port);
+    *bucket(net, wire_port) = socket;
+    return UDP_OK;
+}
+
+udp_result_t udp_connect(udp_socket_t *socket, be32_t address, uint32_t port)
+{
+    if (address != 0 && (port == 0 || port > 0xffff)) {
+        return UDP_BAD_PORT;
+    }
+    socket->peer_address = address;
+    socket->peer_port = (uint16_t)host_to_be16(port);
+    return UDP_OK;
+}
+
+udp_result_t udp_close(net_t *net, udp_socket_t *socket)
+{
+    if (socket->local_port == 0) {
+        return UDP_BAD_SOCKET;
+    }
+    udp_socket_t **link = bucket(net, socket->local_port);
+    while (*link != NULL && *link != socket) {
+        link = &(*link)->next;
+    }
+    if (*link == NULL) {
+        return UDP_BAD_SOCKET;
+    }
+    *link = socket->next;
+    socket->local_port = 0;
+    return UDP_OK;
+}
+
+/* Writes UDP and IPv4 headers around the payload, and the frame's length with its padding. */
+static void emit(const net_t *net, packet_t *packet, be16_t local_port)
+{
+    uint32_t payload_bytes = packet->payload_bytes;
+    uint32_t sum = (packet->flags & PACKET_PAYLOAD_SUMMED) != 0
+                       ? packet->sum
+                       : checksum_sum(packet_payload(packet), payload_bytes);
+
+    udp_emit(packet->frame + UDP_OFFSET, local_port, packet->peer_port, payload_bytes,
+             ipv4_address_sum(net->address) + ipv4_address_sum(packet->peer_address), sum);
+    ipv4_emit(packet->frame + ETHERNET_HEADER_BYTES, net->address, packet->peer_address,
+              IPV4_PROTOCOL_UDP, IPV4_TTL, UDP_HEADER_BYTES + payload_bytes);
+    packet->length_bytes =
+        (uint16_t)ethernet_pad(packet->frame, PACKET_PAYLOAD_OFFSET + payload_bytes);
+}
+
+/* Sends the payload that a callback has written back to where its packet came from. */
+static net_verdict_t reply(net_t *net, packet_t *packet)
+{
+    be16_t local_port = udp_destination_port(packet->frame + UDP_OFFSET);
+
+    if (packet->peer_port == 0 || net->address == 0
+        || packet->payload_bytes > PACKET_PAYLOAD_BYTES) {
+        return net_drop(net, COUNT_UDP_DROP_REPLY);
+    }
+    /* What the driver summed is no longer there. */
+    packet->flags &= PACKET_PAYLOAD_SUMMED;
+    ethernet_turn(packet->frame, net->mac.half[0], net->mac_last_word);
+    emit(net, packet, local_port);
+    net_count(net, COUNT_UDP_REPLIED);
+    return NET_TRANSMIT;
+}
+
+/* Sends a datagram back as it is. Not if it was a broadcast: two echo servers would then never
+ * stop, and many would answer one. */
+static inline net_verdict_t echo(net_t *net, packet_t *packet)
+{
+    uint8_t *frame = packet->frame;
+
+    if (UNLIKELY((packet->flags & PACKET_BROADCAST) != 0 || packet->peer_port == 0)) {
+        return net_drop(net, COUNT_UDP_DROP_REPLY);
+    }
+    udp_swap_ports(frame + UDP_OFFSET);
+    ipv4_set_ttl(frame + ETHERNET_HEADER_BYTES, IPV4_TTL);
+    ipv4_swap_addresses(frame + ETHERNET_HEADER_BYTES);
+    ethernet_turn(frame, net->mac.half[0], net->mac_last_word);
+    net_count(net, COUNT_UDP_ECHOED);
+    return NET_TRANSMIT;
+}
+
+/* Gives a datagram to the application, if it has room for it. */
+static net_verdict_t queue(net_t *net, udp_socket_t *socket, packet_t *packet)
+{
+    if (net->held >= NET_APPLICATION_HOLD) {
+        socket->dropped++;
+        return net_drop(net, COUNT_UDP_DROP_HOLD);
+    }
+    if (!RING_PUSH(&socket->inbox, packet)) {
+        socket->dropped++;
+        return net_drop(net, COUNT_UDP_DROP_SOCKET_FULL);
+    }
+    net->held++;
+    net_count(net, COUNT_UDP_QUEUED);
+    return NET_KEPT;
+}
+
+static net_verdict_t deliver(net_t *net, udp_socket_t *socket, packet_t *packet)
+{
+    if (socket->callback == NULL) {
+        return queue(net, socket, packet);
+    }
+    udp_verdict_t verdict = socket->callback(socket, packet);
+    if (LIKELY(verdict == UDP_ECHO)) {
+        return echo(net, packet);
+    }
+    if (verdict == UDP_REPLY) {
+        return reply(net, packet);
+    }
+    net_count(net, COUNT_UDP_TAKEN);
+    return verdict == UDP_KEEP ? NET_KEPT : NET_FREE;
+}
+
+/* The partial sum of a datagram at the beginning of `bytes` bytes of IPv4 payload. The driver's sum
+ * of the frame will do if the datagram is all of that: the IPv4 header, being good, adds 0. */
+static inline uint32_t datagram_sum(const packet_t *packet, uint32_t datagram_bytes, uint32_t bytes)
+{
+    if ((packet->flags & PACKET_FRAME_SUMMED) != 0 && datagram_bytes == bytes) {
+        return packet->sum;
+    }
+    return checksum_sum(packet->frame + UDP_OFFSET, datagram_bytes);
+}
+
+net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t addresses_sum,
+                        uint32_t bytes)
+{
+    const uint8_t *datagram = packet->frame + UDP_OFFSET;
+    udp_header_t udp;
+    net_counter_t reason = udp_parse(datagram, bytes, &udp);
+
+    if (UNLIKELY(reason != WIRE_OK)) {
+        return net_drop(net, reason);
+    }
+    /* Written before the calls below, so that few values must survive them in registers. */
+    packet->peer_address = source;
+    packet->peer_port = (uint16_t)udp.source_port;
+    packet->payload_bytes = (uint16_t)(udp.bytes - UDP_HEADER_BYTES);
+    if (LIKELY(udp.checksum != 0)) {
+        uint32_t pseudo_sum = udp_pseudo_sum(udp.length, addresses_sum);
+        if (UNLIKELY(!checksum_is_good(pseudo_sum + datagram_sum(packet, udp.bytes, bytes)))) {
+            return net_drop(net, COUNT_UDP_DROP_CHECKSUM);
+        }
+    }
+    udp_socket_t *socket = find(net, udp_destination_port(datagram));
+    if (UNLIKELY(socket == NULL)) {
+        /* The place for ICMP port unreachable: all that was checked above is what it needs. */
+        return net_drop(net, COUNT_UDP_DROP_PORT);
+    }
+    if (UNLIKELY(socket->peer_address != 0)
+        && (socket->peer_address != packet->peer_address
+            || socket->peer_port != packet->peer_port)) {
+        return net_drop(net, COUNT_UDP_DROP_PEER);
+    }
+    return deliver(net, socket, packet);
+}
+
+/* Ethernet address of an IPv4 multicast group (RFC 1112 section 6.4). */
+static ethernet_address_t multicast_mac(be32_t group)
+{
+    ethernet_address_t mac = {
+        {BE16(0x0100), (uint16_t)(0x5eu | (group & 0x7f00u)), (uint16_t)(group >> 16)}};
+
+    return mac;
+}
+
+/* Fills in the Ethernet destination, or lets the packet wait for it. */
+static net_verdict_t route(net_t *net, packet_t *packet)
+{
+    be32_t destination = packet->peer_address;
+
+    if (destination == IPV4_BROADCAST || destination == net->broadcast) {
+        ethernet_put_address(packet->frame, &ethernet_broadcast);
+        return NET_TRANSMIT;
+    }
+    if (ipv4_is_multicast(destination)) {
+        ethernet_address_t mac = multicast_mac(destination);
+        ethernet_put_address(packet->frame, &mac);
+        return NET_TRANSMIT;
+    }
+    bool is_neighbour = ((destination ^ net->address) & net->netmask) == 0;
+    return arp_resolve(net, is_neighbour ? destination : net->gateway, packet);
+}
+
+/* Why a datagram can't be sent, or WIRE_OK. */
+static net_counter_t check_output(const net_t *net, const packet_t *packet)
+{
+    be32_t destination = packet->peer_address;
+    bool is_group = destination == IPV4_BROADCAST || ipv4_is_multicast(destination);
+
+    if (packet->payload_bytes > PACKET_PAYLOAD_BYTES) {
+        return COUNT_UDP_SEND_DROP_LONG;
+    }
+    if (packet->peer_port == 0 || destination == net->address
+        || !(is_group || ipv4_is_host(destination))) {
+        return COUNT_UDP_SEND_DROP_DESTINATION;
+    }
+    if (net->address == 0) {
+        return destination == IPV4_BROADCAST ? WIRE_OK : COUNT_UDP_SEND_DROP_ROUTE;
+    }
+    bool is_neighbour = ((destination ^ net->address) & net->netmask) == 0;
+    return is_group || is_neighbour || net->gateway != 0 ? WIRE_OK : COUNT_UDP_SEND_DROP_ROUTE;
+}
+
+net_verdict_t udp_output(net_t *net, packet_t *packet)
+{
+    net_counter_t reason = check_output(net, packet);
+
+    if (UNLIKELY(reason != WIRE_OK)) {
+        return net_drop(net, reason);
+    }
+    ethernet_emit(packet->frame, &net->mac, ETHERNET_TYPE_IPV4);
+    emit(net, packet, packet->local_port);
+    net_verdict_t verdict = route(net, packet);
+    net_count(net, verdict == NET_TRANSMIT ? COUNT_UDP_SENT
+                   : verdict == NET_KEPT   ? COUNT_UDP_SENT_LATER
+                                           : COUNT_UDP_SEND_DROP_ARP_FULL);
+    return verdict;
+}

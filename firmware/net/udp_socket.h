@@ -1,0 +1,99 @@
+/* UDP sockets: a port each, and a callback in the protocol tier or a queue to the application.
+ *
+ * A socket is the caller's memory. udp_bind(), udp_connect() and udp_close() run before the tiers
+ * start or in the protocol tier.
+ */
+#ifndef TIERV_NET_UDP_SOCKET_H
+#define TIERV_NET_UDP_SOCKET_H
+
+#include "stack.h"
+
+typedef struct udp_socket udp_socket_t;
+
+/* What a callback has done with a datagram. */
+typedef enum {
+    UDP_DONE,  /* read it, or not; the packet goes home */
+    UDP_ECHO,  /* nothing was written: send it back as it is. No checksum is computed */
+    UDP_REPLY, /* wrote a new payload and payload_bytes: send that back to where it came from */
+    UDP_KEEP   /* keeps the packet, which is now its own, until net_release() or udp_output() */
+} udp_verdict_t;
+
+/* Takes a datagram: packet_payload(), payload_bytes, peer_address and peer_port are set. Runs in
+ * the protocol tier, inside net_input(), and so must be short. It may send other packets. */
+typedef udp_verdict_t (*udp_callback_t)(udp_socket_t *socket, packet_t *packet);
+
+struct udp_socket {
+    udp_socket_t *next;      /* in its bucket */
+    udp_callback_t callback; /* NULL: datagrams go to the inbox */
+    void *context;           /* the callback's */
+    be32_t peer_address;     /* 0: not connected */
+    uint16_t peer_port;      /* wire order */
+    uint16_t local_port;     /* wire order; 0: not bound */
+    uint32_t dropped;        /* found the inbox full or the application's hold used up */
+    RING(UDP_SOCKET_SLOTS) inbox;
+};
+
+typedef enum {
+    UDP_OK,
+    UDP_BAD_PORT,    /* 0 */
+    UDP_BAD_SOCKET,  /* already bound, or not bound */
+    UDP_PORT_IN_USE, /* another socket has it */
+    UDP_BAD_LENGTH,  /* payload over PACKET_PAYLOAD_BYTES */
+    UDP_QUEUE_FULL   /* try again after the protocol tier has run */
+} udp_result_t;
+
+/* --- before the tiers start, or in the protocol tier ------------------------------------------ */
+
+/* Makes an unbound socket. `callback` may be NULL. */
+void udp_init(udp_socket_t *socket, udp_callback_t callback, void *context);
+
+/* Gives the socket a port (host order). */
+udp_result_t udp_bind(net_t *net, udp_socket_t *socket, uint32_t port);
+
+/* From now on the socket takes datagrams of this peer only, and udp_send() goes there. An address
+ * of 0 undoes that. `port` is in host order. */
+udp_result_t udp_connect(udp_socket_t *socket, be32_t address, uint32_t port);
+
+/* Takes the port away. What is in the inbox stays there for the application to read. */
+udp_result_t udp_close(net_t *net, udp_socket_t *socket);
+
+/* --- in the protocol tier --------------------------------------------------------------------- */
+
+/* Makes `packet` a datagram from `socket` to a peer (port in host order). */
+static inline void udp_address(packet_t *packet, const udp_socket_t *socket, be32_t address,
+                               uint32_t port)
+{
+    packet->peer_address = address;
+    packet->peer_port = (uint16_t)host_to_be16(port);
+    packet->local_port = socket->local_port;
+}
+
+/* Sends an addressed packet with payload_bytes of payload; flags say if `sum` is the payload's. */
+net_verdict_t udp_output(net_t *net, packet_t *packet);
+
+/* Takes a packet with a good IPv4 header without options from `source`. `bytes` is the IPv4
+ * payload, all of it in the frame; `addresses_sum` the partial sum of both addresses. */
+net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t addresses_sum,
+                        uint32_t bytes);
+
+/* --- in the application tier ------------------------------------------------------------------ */
+
+/* The oldest datagram in the inbox, which is then the application's, or NULL. */
+packet_t *udp_receive(udp_socket_t *socket);
+
+/* Gives back a packet from udp_receive() or udp_reserve(). Post to the protocol tier after it. */
+void udp_release(net_t *net, packet_t *packet);
+
+/* An empty packet to write a datagram into (packet_write(), or packet_payload() and payload_bytes),
+ * or NULL: then try again later. */
+packet_t *udp_reserve(net_t *net);
+
+/* Hands a packet from udp_reserve(), or one from udp_receive() whose payload may be rewritten, over
+ * to be sent to the connected peer or to the given one (port in host order). Unless the result is
+ * UDP_OK it is still the caller's. Post to the protocol tier after it. What can't be sent is then
+ * counted in UDP_SEND_DROP counters. */
+udp_result_t udp_send(net_t *net, const udp_socket_t *socket, packet_t *packet);
+udp_result_t udp_send_to(net_t *net, const udp_socket_t *socket, packet_t *packet, be32_t address,
+                         uint32_t port);
+
+#endif

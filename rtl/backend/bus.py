@@ -1,0 +1,254 @@
+"""The Wishbone port: one open access per tier, and the fetches from outside local memory."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, enum, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from ..layouts import PC_BITS, tier_event_layout
+from ..params import CoreParams
+from ..util import bit, highest
+
+#: A load or store on its way.
+ACCESS = data.StructLayout(
+    {
+        "address": 32,
+        "write": 1,
+        "data": 32,
+        "mask": 4,
+        "funct3": 3,
+        "rd": 5,
+    }
+)
+
+
+class SlotState(enum.Enum, shape=2):
+    """What a tier's bus access is up to."""
+
+    IDLE = 0
+    #: Waiting for the bus, or on it.
+    OPEN = 1
+    #: A precise access has ended; its instruction comes back for the result.
+    DONE = 2
+    #: A buffered load has ended; its result waits for a free slot in stage A.
+    LATE = 3
+
+
+class BusUnit(wiring.Component):
+    """Run the tiers' loads and stores on the bus, the most urgent first.
+
+    Each tier has one slot. What is on the bus ends first: that transaction is all that an urgent
+    tier can have to wait for. Wishbone B4 classic cycles, one word each.
+    """
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        p = params
+        super().__init__(
+            {
+                #: Stage M: open an access for `tier`; only while its slot is idle.
+                "open": In(1),
+                "tier": In(p.tier_bits),
+                "access": In(ACCESS),
+                #: The tier does not wait for its result.
+                "open_buffered": In(1),
+                #: Stage M: the instruction of `tier` has used the result of its precise access.
+                "collect": In(1),
+                #: Word read by the tier in M, or by the late load.
+                "read_data": Out(32),
+                # Each tier's slot.
+                "idle": Out(p.tiers),
+                "busy": Out(p.tiers),
+                "done": Out(p.tiers),
+                "done_error": Out(p.tiers),
+                #: A precise access has begun and has not been collected.
+                "precise": Out(p.tiers),
+                #: No access open, and lines have settled after the last write.
+                "settled": Out(p.tiers),
+                #: The word of a buffered load has not yet come.
+                "load_open": Out(p.tiers),
+                #: The tier in I has a buffered load that is not yet in stage A, for this register.
+                "issue_tier": In(p.tier_bits),
+                "issue_pending": Out(1),
+                "issue_rd": Out(5),
+                #: A buffered access ended in an error; until its trap is taken.
+                "failed": Out(p.tiers),
+                "failed_store": Out(p.tiers),
+                "failure_taken": In(tier_event_layout(p)),
+                #: A buffered load's result enters stage A if `late_taken`.
+                "late": Out(tier_event_layout(p)),
+                "late_access": Out(ACCESS),
+                "late_taken": In(1),
+                # Instruction fetch.
+                "fetch_request": In(1),
+                "fetch_tier": In(p.tier_bits),
+                "fetch_address": In(PC_BITS),
+                "fetch_active": Out(1),
+                # Wishbone.
+                "cyc": Out(1),
+                "adr": Out(30),
+                "we": Out(1),
+                "sel": Out(4),
+                "dat_w": Out(32),
+                "dat_r": In(32),
+                "ack": In(1),
+                "err": In(1),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        tiers = p.tiers
+        states = Signal(data.ArrayLayout(SlotState, tiers))
+        buffered = Signal(tiers)
+        loads = Signal(tiers)
+        errors = Signal(tiers)
+
+        # What is on the bus.
+        active = Signal()
+        active_fetch = Signal()
+        active_tier = Signal(p.tier_bits)
+        finishes = Signal()
+        m.d.comb += finishes.eq(active & (self.ack | self.err))
+
+        slots = Memory(shape=ACCESS, depth=p.contexts, init=[])
+        m.submodules.slots = slots
+        slot_write = slots.write_port()
+        slot_read = slots.read_port(domain="comb")
+        late_read = slots.read_port(domain="comb")
+        on_bus = Signal(ACCESS)
+        m.d.comb += [
+            slot_write.addr.eq(self.tier),
+            slot_write.data.eq(self.access),
+            slot_write.en.eq(self.open),
+            slot_read.addr.eq(active_tier),
+            on_bus.eq(slot_read.data),
+            self.cyc.eq(active),
+            self.adr.eq(Mux(active_fetch, self.fetch_address, on_bus.address[2:])),
+            self.we.eq(~active_fetch & on_bus.write),
+            self.sel.eq(Mux(active_fetch, 0b1111, on_bus.mask)),
+            self.dat_w.eq(on_bus.data),
+            self.fetch_active.eq(active & active_fetch),
+        ]
+
+        # The next transaction begins when the bus is free or becomes free.
+        waiting = Signal(tiers)
+        for tier in range(tiers):
+            here = active & ~active_fetch & (active_tier == tier)
+            opens = self.open & (self.tier == tier)
+            m.d.comb += waiting[tier].eq(
+                ((states[tier] == SlotState.OPEN) & ~here) | opens
+            )
+        data_tier = Signal(p.tier_bits)
+        fetch_waits = Signal()
+        fetch_first = Signal()
+        m.d.comb += [
+            data_tier.eq(highest(waiting)),
+            fetch_waits.eq(self.fetch_request & ~(active & active_fetch)),
+            fetch_first.eq(
+                fetch_waits & (~waiting.any() | (self.fetch_tier > data_tier))
+            ),
+        ]
+        with m.If(~active | finishes):
+            m.d.sync += [
+                active.eq(waiting.any() | fetch_waits),
+                active_fetch.eq(fetch_first),
+                active_tier.eq(Mux(fetch_first, self.fetch_tier, data_tier)),
+            ]
+
+        results = Memory(shape=32, depth=p.contexts, init=[])
+        m.submodules.results = results
+        result_write = results.write_port()
+        result_read = results.read_port(domain="comb")
+        m.d.comb += [
+            result_write.addr.eq(active_tier),
+            result_write.data.eq(self.dat_r),
+            result_write.en.eq(finishes & ~active_fetch),
+            result_read.addr.eq(Mux(self.late_taken, self.late.tier, self.tier)),
+            self.read_data.eq(result_read.data),
+        ]
+
+        late = Cat(states[tier] == SlotState.LATE for tier in range(tiers))
+        m.d.comb += [
+            self.late.valid.eq(late.any()),
+            self.late.tier.eq(highest(late)),
+            late_read.addr.eq(self.late.tier),
+            self.late_access.eq(late_read.data),
+        ]
+
+        for tier in range(tiers):
+            state = states[tier]
+            opens = self.open & (self.tier == tier)
+            ends = finishes & ~active_fetch & (active_tier == tier)
+            collected = self.collect & (self.tier == tier)
+            written = self.late_taken & (self.late.tier == tier)
+            failure_taken = self.failure_taken.valid & (self.failure_taken.tier == tier)
+            with m.If(opens):
+                m.d.sync += [
+                    state.eq(SlotState.OPEN),
+                    buffered[tier].eq(self.open_buffered),
+                    loads[tier].eq(~self.access.write),
+                ]
+            with m.Elif(ends):
+                with m.If(~buffered[tier]):
+                    m.d.sync += [state.eq(SlotState.DONE), errors[tier].eq(self.err)]
+                with m.Elif(loads[tier] & ~self.err):
+                    m.d.sync += state.eq(SlotState.LATE)
+                with m.Else():
+                    m.d.sync += state.eq(SlotState.IDLE)
+            with m.Elif(collected | written):
+                m.d.sync += state.eq(SlotState.IDLE)
+            with m.If(ends & buffered[tier] & self.err):
+                m.d.sync += [
+                    self.failed[tier].eq(1),
+                    self.failed_store[tier].eq(~loads[tier]),
+                ]
+            with m.Elif(failure_taken):
+                m.d.sync += self.failed[tier].eq(0)
+
+            idle = state == SlotState.IDLE
+            m.d.comb += [
+                self.idle[tier].eq(idle),
+                self.busy[tier].eq((state == SlotState.OPEN) | (state == SlotState.LATE)),
+                self.done[tier].eq(state == SlotState.DONE),
+                self.done_error[tier].eq(errors[tier]),
+                self.precise[tier].eq(~idle & ~buffered[tier]),
+                self.load_open[tier].eq(
+                    (state == SlotState.OPEN) & buffered[tier] & loads[tier]
+                ),
+                self.settled[tier].eq(idle),
+            ]
+            if p.line_settle_cycles:
+                settling = Signal(range(p.line_settle_cycles + 1), name=f"settling{tier}")
+                with m.If(ends & ~loads[tier]):
+                    m.d.sync += settling.eq(p.line_settle_cycles)
+                with m.Elif(settling != 0):
+                    m.d.sync += settling.eq(settling - 1)
+                m.d.comb += self.settled[tier].eq(idle & (settling == 0))
+
+        # The register that a buffered load of the tier in I will write.
+        targets = Memory(shape=5, depth=p.contexts, init=[])
+        m.submodules.targets = targets
+        target_write = targets.write_port()
+        target_read = targets.read_port(domain="comb")
+        m.d.comb += [
+            target_write.addr.eq(self.tier),
+            target_write.data.eq(self.access.rd),
+            target_write.en.eq(self.open),
+            target_read.addr.eq(self.issue_tier),
+            self.issue_rd.eq(target_read.data),
+            self.issue_pending.eq(
+                (
+                    bit(self.load_open, self.issue_tier)
+                    | (
+                        bit(late, self.issue_tier)
+                        & ~(self.late_taken & (self.late.tier == self.issue_tier))
+                    )
+                )
+                & (target_read.data != 0)
+            ),
+        ]
+        return m

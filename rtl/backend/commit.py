@@ -1,0 +1,245 @@
+"""Stage M: whether an instruction retires, traps or goes back, and where its tier goes on."""
+
+from __future__ import annotations
+
+from amaranth.hdl import C, Cat, Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..isa import Cause, csr_addresses
+from ..layouts import PC_BITS, executed_layout, redirect_layout, tier_event_layout, trap_layout
+from ..params import CoreParams
+from ..util import bit, pick
+
+CSR = csr_addresses()
+
+
+class Commit(wiring.Component):
+    """Decide what becomes of the instruction in M.
+
+    It *retires*, it *traps* (its effects are dropped and the tier goes to mtvec), or it is
+    *repeated* (its effects are dropped and the tier goes back to it): to wait for the bus or the
+    divider, or to leave its slot in stage A to a more urgent tier's load.
+    """
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        p = params
+        event = tier_event_layout(p)
+        super().__init__(
+            {
+                "m": In(executed_layout(p)),
+                "redirect": Out(redirect_layout(p)),
+                "retired": Out(event),
+                "trap": Out(trap_layout(p)),
+                "mret": Out(event),
+                "wfi": Out(event),
+                "stopped": Out(event),
+                "csr_writes": Out(1),
+                # Interrupts.
+                "interrupt": In(p.tiers),
+                "interrupt_cause": In(data.ArrayLayout(5, p.tiers)),
+                "started": In(p.tiers),
+                # The tiers' bus slots.
+                "bus_idle": In(p.tiers),
+                "bus_done": In(p.tiers),
+                "bus_error": In(p.tiers),
+                "bus_failed_store": In(p.tiers),
+                "buffered": In(p.tiers),
+                "bus_open": Out(1),
+                "bus_collect": Out(1),
+                "failure_taken": Out(event),
+                "wait_for_bus": Out(event),
+                #: A late load of this tier waits for a free slot in stage A.
+                "late": In(event),
+                "late_taken": Out(1),
+                #: The load that retires writes its register later.
+                "postponed": Out(1),
+                #: The instruction in D has taken its operand from the load in M.
+                "d_uses_m_word": In(1),
+                "d_tier": In(p.tier_bits),
+                # The divider.
+                "divide_taken": Out(event),
+                "wait_for_divider": Out(event),
+                # The return predictor.
+                "predicted_target": In(PC_BITS),
+                "return_resolved": Out(1),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        i = self.m
+        control = i.control
+
+        def tier_event(name: str, happens) -> None:
+            event = getattr(self, name)
+            m.d.comb += [event.valid.eq(happens), event.tier.eq(i.tier)]
+
+        # Loads and stores on the bus.
+        buffered = bit(self.buffered, i.tier)
+        # A slot is free again as its late load leaves it.
+        idle = bit(self.bus_idle, i.tier) | (self.late_taken & (self.late.tier == i.tier))
+        done = bit(self.bus_done, i.tier)
+        remote = Signal()
+        opens = Signal()
+        waits_for_bus = Signal()
+        access_fault = Signal()
+        m.d.comb += [
+            remote.eq(i.remote & ~i.fault & ~control.exception),
+            opens.eq(remote & idle),
+            access_fault.eq(remote & done & bit(self.bus_error, i.tier)),
+            waits_for_bus.eq(
+                (remote & Mux(buffered, ~idle, ~done)) | (control.fence & ~idle)
+            ),
+        ]
+
+        # A more urgent tier's late load takes the slot in stage A.
+        uses_slot = Signal()
+        yields = Signal()
+        m.d.comb += [
+            uses_slot.eq(i.valid & control.writes & ~(remote & buffered)),
+            yields.eq(self.late.valid & uses_slot & (self.late.tier > i.tier)),
+            self.late_taken.eq(self.late.valid & (~uses_slot | yields)),
+        ]
+
+        interrupted = Signal()
+        traps = Signal()
+        repeats = Signal()
+        retires = Signal()
+        m.d.comb += [
+            interrupted.eq(i.interrupted & bit(self.interrupt, i.tier)),
+            traps.eq(
+                ~i.stopped
+                & (
+                    interrupted
+                    | (
+                        ~i.interrupted
+                        & (i.bus_failed | control.exception | i.fault | access_fault)
+                    )
+                )
+            ),
+            repeats.eq(
+                i.stopped
+                | (i.interrupted & ~interrupted)
+                | (
+                    ~traps
+                    & (waits_for_bus | (control.divide & i.divide_waits) | yields)
+                )
+            ),
+            retires.eq(i.valid & ~traps & ~repeats),
+        ]
+        executes = ~i.stopped & ~i.interrupted & ~i.bus_failed & ~control.exception
+        tier_event("retired", retires)
+        tier_event("mret", retires & control.mret)
+        tier_event("wfi", retires & control.wfi)
+        tier_event("stopped", i.valid & i.stopped)
+        tier_event("failure_taken", i.valid & traps & i.bus_failed & ~interrupted)
+        tier_event("divide_taken", retires & control.divide)
+        tier_event("wait_for_bus", i.valid & executes & waits_for_bus & ~traps)
+        tier_event(
+            "wait_for_divider", i.valid & executes & control.divide & i.divide_waits & ~traps
+        )
+        m.d.comb += [
+            self.csr_writes.eq(retires & control.csr & control.csr_writes),
+            self.bus_open.eq(i.valid & executes & opens & ~yields),
+            self.bus_collect.eq(i.valid & executes & remote & done & ~repeats),
+            self.postponed.eq(remote & buffered),
+            self.return_resolved.eq(i.valid & i.predicted_return),
+        ]
+
+        # Where the tier goes on; tier 0 begins at what `alternative` is after reset.
+        resets = Signal(init=1)
+        m.d.sync += resets.eq(0)
+        starts_tier = Signal()
+        target_tier = i.csr_address[: p.tier_bits]
+        m.d.comb += starts_tier.eq(
+            self.csr_writes
+            & ((i.csr_address >> 3) == (CSR["mtierpc0"] >> 3))
+            & ~bit(self.started, i.csr_address[:3])
+        )
+        wrong_return = Signal()
+        refetches = Signal()
+        m.d.comb += [
+            wrong_return.eq(i.predicted_return & (i.address[2:] != self.predicted_target)),
+            # What follows a load on the bus has taken a word from local memory.
+            refetches.eq(
+                remote & control.load & self.d_uses_m_word & (self.d_tier == i.tier)
+            ),
+        ]
+        redirect = self.redirect
+        m.d.comb += [
+            redirect.valid.eq(
+                resets
+                | (
+                    i.valid
+                    & (
+                        ~retires
+                        | i.redirects
+                        | i.flushes
+                        | wrong_return
+                        | refetches
+                        | starts_tier
+                    )
+                )
+            ),
+            redirect.tier.eq(Mux(starts_tier, target_tier, i.tier)),
+            redirect.early.eq(resets | (i.valid & i.redirects)),
+            redirect.early_pc.eq(i.alternative),
+            redirect.confirmed.eq(resets | (i.redirects & ~repeats)),
+        ]
+        with m.If(traps):
+            m.d.comb += redirect.pc.eq(i.vector)
+        with m.Elif(repeats):
+            m.d.comb += redirect.pc.eq(i.pc)
+        with m.Elif(starts_tier):
+            m.d.comb += redirect.pc.eq(i.result[2:])
+        with m.Elif(wrong_return):
+            m.d.comb += redirect.pc.eq(i.address[2:])
+        with m.Else():
+            m.d.comb += redirect.pc.eq(i.alternative)
+
+        self._trap(m, i.valid & traps, interrupted)
+        return m
+
+    def _trap(self, m: Module, taken, interrupted) -> None:
+        p = self._params
+        i = self.m
+        control = i.control
+        trap = self.trap
+        load_fault = Mux(control.store, Cause.STORE_ACCESS, Cause.LOAD_ACCESS)
+        m.d.comb += [
+            trap.valid.eq(taken),
+            trap.tier.eq(i.tier),
+            trap.pc.eq(i.pc),
+            trap.interrupt.eq(interrupted),
+        ]
+        pc = Cat(C(0, 2), i.pc)
+        with m.If(interrupted):
+            m.d.comb += trap.cause.eq(
+                pick([self.interrupt_cause[tier] for tier in range(p.tiers)], i.tier)
+            )
+        with m.Elif(i.bus_failed):
+            m.d.comb += trap.cause.eq(
+                Mux(
+                    bit(self.bus_failed_store, i.tier), Cause.STORE_ACCESS, Cause.LOAD_ACCESS
+                )
+            )
+        with m.Elif(control.exception):
+            m.d.comb += trap.cause.eq(control.cause)
+            with m.If(
+                (control.cause == Cause.INSTRUCTION_ACCESS)
+                | (control.cause == Cause.BREAKPOINT)
+            ):
+                m.d.comb += trap.value.eq(pc)
+        with m.Elif(i.fault):
+            m.d.comb += trap.cause.eq(i.fault_cause)
+            with m.If(control.load | control.store):
+                m.d.comb += trap.value.eq(i.address)
+            with m.Elif(control.jump_register):
+                m.d.comb += trap.value.eq(i.address & ~1)
+            with m.Elif(~control.csr):
+                m.d.comb += trap.value.eq(Cat(C(0b10, 2), i.alternative))
+        with m.Else():
+            m.d.comb += [trap.cause.eq(load_fault), trap.value.eq(i.address)]

@@ -1,0 +1,224 @@
+"""Stage X: compute, decide the branch, address local data memory."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from ..isa import Cause, csr_addresses
+from ..layouts import PC_BITS, decoded_layout, executed_layout, redirect_layout
+from ..params import CoreParams
+from ..system.csr import implemented
+from ..util import bit
+from .alu import Alu
+
+CSR = csr_addresses()
+#: CSRs whose new value must count for the very next instruction.
+FLUSHING_CSRS = ("mtvec", "mlinemask", "mceiling", "mtierrun")
+
+
+class Execute(wiring.Component):
+    """Take an instruction from D, hand it to M.
+
+    Writes local data memory at the end of the cycle: nothing that can still stop the store is
+    found later than here.
+    """
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        p = params
+        super().__init__(
+            {
+                "decoded": In(decoded_layout(p)),
+                #: The instruction in X, a cycle after `decoded`, before any redirect.
+                "x": Out(decoded_layout(p)),
+                #: The instruction in M; what it would redirect to is, after reset, where tier 0
+                #: begins.
+                "m": Out(executed_layout(p), init={"alternative": p.reset_address >> 2}),
+                "result": Out(32),
+                "redirect": In(redirect_layout(p)),
+                # Reasons not to execute the tier's next instruction.
+                "interrupt": In(p.tiers),
+                "stop": In(p.tiers),
+                "bus_failed": In(p.tiers),
+                # mtvec, or mepc for mret and for a CSR instruction that names it.
+                "wants_mepc": Out(1),
+                "vector": In(PC_BITS),
+                # The divider.
+                "divide": Out(1),
+                "divide_ready": In(1),
+                "divide_result": In(32),
+                # Local data memory.
+                "dmem_address": Out(p.dmem.size_log2 - 2),
+                "dmem_write_mask": Out(4),
+                "dmem_write_data": Out(32),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        x = self.x
+        control = x.control
+        executed = self.m
+        m.d.sync += x.eq(self.decoded)
+        with m.If(self.redirect.valid & (self.redirect.tier == self.decoded.tier)):
+            m.d.sync += x.valid.eq(0)
+
+        live = Signal()
+        m.d.comb += live.eq(
+            x.valid & ~(self.redirect.valid & (self.redirect.tier == x.tier))
+        )
+        interrupted = Signal()
+        stopped = Signal()
+        bus_failed = Signal()
+        executes = Signal()
+        m.d.comb += [
+            interrupted.eq(bit(self.interrupt, x.tier)),
+            stopped.eq(bit(self.stop, x.tier)),
+            bus_failed.eq(bit(self.bus_failed, x.tier)),
+            executes.eq(live & ~interrupted & ~stopped & ~bus_failed & ~control.exception),
+        ]
+
+        m.submodules.alu = alu = Alu()
+        m.d.comb += [
+            alu.control.eq(control),
+            alu.first.eq(x.first),
+            alu.second.eq(x.second),
+        ]
+        with m.If(control.divide):
+            m.d.comb += self.result.eq(self.divide_result)
+        with m.Elif(control.link):
+            m.d.comb += self.result.eq(Cat(0, 0, x.pc + 1))
+        with m.Elif(control.relative):
+            m.d.comb += self.result.eq(Cat(0, 0, x.alternative))
+        with m.Else():
+            m.d.comb += self.result.eq(alu.result)
+        m.d.comb += self.divide.eq(executes & control.divide)
+
+        address = Signal(32)
+        m.d.comb += address.eq(x.first + x.offset.as_signed())
+        size = control.funct3[:2]
+        misaligned = Signal()
+        m.d.comb += misaligned.eq(
+            ((size == 1) & address[0]) | ((size == 2) & (address[:2] != 0))
+        )
+        local = Signal()
+        m.d.comb += local.eq(
+            address[p.dmem.size_log2 :] == p.dmem.base >> p.dmem.size_log2
+        )
+        mask = Signal(4)
+        with m.Switch(size):
+            with m.Case(0):
+                m.d.comb += [
+                    mask.eq(1 << address[:2]),
+                    self.dmem_write_data.eq(x.second[:8].replicate(4)),
+                ]
+            with m.Case(1):
+                m.d.comb += [
+                    mask.eq(Mux(address[1], 0b1100, 0b0011)),
+                    self.dmem_write_data.eq(x.second[:16].replicate(2)),
+                ]
+            with m.Default():
+                m.d.comb += [mask.eq(0b1111), self.dmem_write_data.eq(x.second)]
+        m.d.comb += [
+            self.dmem_address.eq(address[2:]),
+            self.dmem_write_mask.eq(
+                Mux(executes & control.store & local & ~misaligned, mask, 0)
+            ),
+        ]
+
+        fault, cause = self._fault(m, alu.taken, address, misaligned)
+        skipped = interrupted | bus_failed | control.exception
+        csr_address = x.offset
+        m.d.comb += self.wants_mepc.eq(
+            ~skipped & (control.mret | (control.csr & (csr_address == CSR["mepc"])))
+        )
+        m.d.sync += [
+            executed.valid.eq(live),
+            executed.tier.eq(x.tier),
+            executed.pc.eq(x.pc),
+            executed.control.eq(control),
+            executed.result.eq(self.result),
+            executed.address.eq(address),
+            executed.store_data.eq(self.dmem_write_data),
+            executed.store_mask.eq(mask),
+            executed.remote.eq((control.load | control.store) & ~local),
+            executed.csr_address.eq(csr_address),
+            executed.alternative.eq(
+                Mux(
+                    skipped | control.mret,
+                    self.vector,
+                    Mux(control.jump_register, address[2:], x.alternative),
+                )
+            ),
+            executed.vector.eq(self.vector),
+            executed.redirects.eq(
+                ~stopped
+                & (
+                    skipped
+                    | control.mret
+                    | (
+                        ~fault
+                        & (
+                            (control.branch & (alu.taken ^ x.predicted))
+                            | ((control.jump | control.jump_register) & ~x.predicted)
+                        )
+                    )
+                )
+            ),
+            executed.flushes.eq(
+                control.fence_i
+                | (
+                    control.csr
+                    & control.csr_writes
+                    & _is_one_of(csr_address, FLUSHING_CSRS)
+                )
+            ),
+            executed.predicted_return.eq(control.jump_register & x.predicted),
+            executed.taken.eq(alu.taken),
+            executed.history.eq(x.history),
+            executed.interrupted.eq(interrupted),
+            executed.stopped.eq(stopped),
+            executed.bus_failed.eq(bus_failed),
+            executed.fault.eq(fault & ~skipped),
+            executed.fault_cause.eq(cause),
+            executed.divide_waits.eq(control.divide & ~self.divide_ready),
+        ]
+        return m
+
+    def _fault(self, m: Module, taken: Value, address: Value, misaligned: Value):
+        """Exceptions that depend on the operands."""
+        p = self._params
+        x = self.x
+        control = x.control
+        csr_exists = Signal()
+        with m.Switch(x.offset):
+            with m.Case(*implemented(p)):
+                m.d.comb += csr_exists.eq(1)
+        csr_read_only = x.offset[10:12].all()
+        fault = Signal()
+        cause = Signal(4)
+        with m.If(control.csr):
+            m.d.comb += [
+                fault.eq(~csr_exists | (csr_read_only & control.csr_writes)),
+                cause.eq(Cause.ILLEGAL),
+            ]
+        with m.Elif(control.load):
+            m.d.comb += [fault.eq(misaligned), cause.eq(Cause.LOAD_MISALIGNED)]
+        with m.Elif(control.store):
+            m.d.comb += [fault.eq(misaligned), cause.eq(Cause.STORE_MISALIGNED)]
+        with m.Else():
+            m.d.comb += [
+                fault.eq(
+                    (x.misaligned_target & (control.jump | (control.branch & taken)))
+                    | (control.jump_register & address[1])
+                ),
+                cause.eq(Cause.INSTRUCTION_MISALIGNED),
+            ]
+        return fault, cause
+
+
+def _is_one_of(address: Value, names: tuple[str, ...]) -> Value:
+    return Cat(address == CSR[name] for name in names).any()

@@ -1,0 +1,164 @@
+"""Registers of all tiers, and the results that have not reached them yet: stages I and D."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from ..isa import Opcode
+from ..layouts import tier_event_layout, writer_layout
+from ..params import CoreParams
+
+
+class Operands(wiring.Component):
+    """Read rs1 and rs2, from the register file or from the youngest instruction that writes them.
+
+    The registers are one memory addressed by {tier, register} with synchronous read: addressed in
+    I, data in D. All comparisons are made in I; in D only a multiplexer is left. `stall` says that
+    the instruction in I would come too early for a result.
+    """
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        writer = writer_layout(params)
+        super().__init__(
+            {
+                # Stage I.
+                "tier": In(params.tier_bits),
+                "instruction": In(32),
+                #: The instructions ahead, youngest first.
+                "d_writer": In(writer),
+                "x_writer": In(writer),
+                "m_writer": In(writer),
+                #: A late load that takes the slot of the instruction in M.
+                "late_writer": In(writer),
+                "a_writer": In(writer),
+                #: The load in M goes to the bus; its result will not be in A.
+                "m_remote": In(1),
+                #: The tier in I has a load on the bus for this register.
+                "pending": In(1),
+                "pending_rd": In(5),
+                "stall": Out(1),
+                #: It stalls until the load on the bus is back.
+                "stall_for_load": Out(1),
+                # Results, in the cycle in which the instruction is in D.
+                "x_result": In(32),
+                "m_result": In(32),
+                "m_word": In(32),
+                "a_result": In(32),
+                "w_result": In(32),
+                # Stage D.
+                "first": Out(32),
+                "second": Out(32),
+                #: One of them is the word that is being loaded in M.
+                "uses_m_word": Out(1),
+                # Stage A writes.
+                "write": In(tier_event_layout(params)),
+                "write_rd": In(5),
+                "write_data": In(32),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        word = self.instruction
+        opcode = word[2:7]
+        reads = Cat(
+            (opcode != Opcode.LUI) & (opcode != Opcode.AUIPC) & (opcode != Opcode.JAL),
+            (opcode == Opcode.OP) | (opcode == Opcode.BRANCH) | (opcode == Opcode.STORE),
+        )
+        writes = (opcode != Opcode.BRANCH) & (opcode != Opcode.STORE)
+
+        registers = Memory(
+            shape=32, depth=32 * p.contexts, init=[], attrs={"no_rw_check": 1}
+        )
+        m.submodules.registers = registers
+        write_port = registers.write_port()
+        m.d.comb += [
+            write_port.addr.eq(Cat(self.write_rd, self.write.tier)),
+            write_port.data.eq(self.write_data),
+            write_port.en.eq(self.write.valid),
+        ]
+
+        writers = (self.d_writer, self.x_writer, self.m_writer, self.a_writer)
+        stalls = []
+        waits = []
+        uses_m_word = []
+        for operand, source in enumerate((word[15:20], word[20:25])):
+            read_port = registers.read_port()
+            m.d.comb += read_port.addr.eq(Cat(source, self.tier))
+            d_match, x_match, m_match, a_match = (
+                self._matches(writer, source, f"{name}_match{operand}", m)
+                for writer, name in zip(writers, "dxma", strict=True)
+            )
+            late_match = self._matches(self.late_writer, source, f"late_match{operand}", m)
+            m_blocks = m_match & self.m_writer.load & self.m_remote
+            waiting = self.pending & (self.pending_rd == source)
+            stalls.append(
+                reads[operand]
+                & (
+                    (d_match & (self.d_writer.late | self.d_writer.word_load))
+                    | (x_match & self.x_writer.late)
+                    | m_blocks
+                )
+            )
+            waits.append(reads[operand] & waiting)
+
+            # The youngest writer counts; which one it will be in the next cycle is registered.
+            from_x = Signal(name=f"from_x{operand}")
+            from_m = Signal(name=f"from_m{operand}")
+            from_m_word = Signal(name=f"from_m_word{operand}")
+            from_a = Signal(name=f"from_a{operand}")
+            from_w = Signal(name=f"from_w{operand}")
+            from_registers = Signal(name=f"from_registers{operand}")
+            m.d.sync += [
+                from_x.eq(d_match),
+                from_m.eq(~d_match & x_match & ~self.x_writer.word_load),
+                from_m_word.eq(~d_match & x_match & self.x_writer.word_load),
+                from_a.eq(~d_match & ~x_match & (m_match | late_match)),
+                from_w.eq(~d_match & ~x_match & ~m_match & ~late_match & a_match),
+                from_registers.eq(~(d_match | x_match | m_match | late_match | a_match)),
+            ]
+            uses_m_word.append(from_m_word)
+            value = (self.first, self.second)[operand]
+            m.d.comb += value.eq(
+                _gate(from_registers, read_port.data)
+                | _gate(from_m_word, self.m_word)
+                | _gate(from_x, self.x_result)
+                | _gate(from_m, self.m_result)
+                | _gate(from_a, self.a_result)
+                | _gate(from_w, self.w_result)
+            )
+
+        # A load must not write after a younger instruction that writes the same register.
+        rd = word[7:12]
+        overtakes = writes & (
+            (self._matches(self.d_writer, rd, "d_match_rd", m) & self.d_writer.load)
+            | (self._matches(self.x_writer, rd, "x_match_rd", m) & self.x_writer.load)
+            | (
+                self._matches(self.m_writer, rd, "m_match_rd", m)
+                & self.m_writer.load
+                & self.m_remote
+            )
+        )
+        overtakes_pending = writes & self.pending & (self.pending_rd == rd)
+        m.d.comb += [
+            self.stall_for_load.eq(waits[0] | waits[1] | overtakes_pending),
+            self.stall.eq(stalls[0] | stalls[1] | overtakes | self.stall_for_load),
+            self.uses_m_word.eq(Cat(uses_m_word).any()),
+        ]
+        return m
+
+    def _matches(self, writer, register: Value, name: str, m: Module) -> Value:
+        match = Signal(name=name)
+        m.d.comb += match.eq(
+            writer.valid & (writer.tier == self.tier) & (writer.rd == register)
+        )
+        return match
+
+
+def _gate(enable: Value, value: Value) -> Value:
+    return Mux(enable, value, 0)

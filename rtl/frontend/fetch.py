@@ -1,0 +1,254 @@
+"""Choose what to fetch next: stages P and F."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from ..layouts import PC_BITS, arrival_layout, redirect_layout, tier_event_layout
+from ..params import CoreParams
+from ..util import bit, highest, one_hot, pick
+
+#: Pairs of words that a tier's buffer holds.
+BUFFER_PAIRS = 4
+
+
+class Fetcher(wiring.Component):
+    """Fetch an aligned pair of words a cycle for the most urgent tier with room for it.
+
+    A pair is asked for in P and arrives at the end of F. The next address of a tier comes, first
+    that applies, from a redirect (stage M), the target of a jump found in its newest pair
+    (predecode), the pair behind the one in F, or what was left of these from an earlier cycle.
+    Each of the three has a memory of its own, so that no tier ever waits for a less urgent one to
+    write; `latest` says which one counts.
+    """
+
+    class Source:
+        """Values of `latest`."""
+
+        SEQUENTIAL = 0
+        TARGET = 1
+        REDIRECT = 2
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        super().__init__(
+            {
+                "redirect": In(redirect_layout(params)),
+                #: The pair that is being predecoded is the last one of its stream.
+                "ended": In(tier_event_layout(params)),
+                #: The stream goes on at `target`.
+                "has_target": In(1),
+                "target": In(PC_BITS),
+                #: Pairs in each tier's buffer.
+                "pairs": In(data.ArrayLayout(range(BUFFER_PAIRS + 1), params.tiers)),
+                #: Stage P: the pair asked for, and for whom.
+                "lookup_tier": Out(params.tier_bits),
+                "lookup_pc": Out(PC_BITS),
+                #: Stage F: the words asked for a cycle ago.
+                "local_words": In(data.ArrayLayout(32, 2)),
+                "history": In(4),
+                "arrival": Out(arrival_layout(params)),
+                #: Stage F: a pair of this tier is about to arrive unless something younger than
+                #: this cycle's registers stops it.
+                "bus_start": Out(1),
+                "bus_cancel": Out(1),
+                "bus_taken": Out(1),
+                "bus_busy": In(1),
+                "bus_done": In(1),
+                "bus_tier": In(params.tier_bits),
+                "bus_words": In(data.ArrayLayout(32, 2)),
+                "bus_faults": In(2),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        tiers = p.tiers
+
+        # F: the pair on its way, and the events of the last cycle that may drop it.
+        f_valid = Signal()
+        f_tier = Signal(p.tier_bits)
+        f_pc = Signal(PC_BITS)
+        f_redirected = Signal()
+        dropped = Signal(tier_event_layout(p))
+        ended = Signal(tier_event_layout(p))
+        ended_has_target = Signal()
+        target = Signal(PC_BITS)
+        m.d.sync += [
+            dropped.valid.eq(self.redirect.valid),
+            dropped.tier.eq(self.redirect.tier),
+            ended.valid.eq(
+                self.ended.valid
+                & ~(self.redirect.valid & (self.redirect.tier == self.ended.tier))
+            ),
+            ended.tier.eq(self.ended.tier),
+            ended_has_target.eq(self.has_target),
+            target.eq(self.target),
+        ]
+
+        f_live = Signal()
+        m.d.comb += f_live.eq(
+            f_valid
+            & ~(dropped.valid & (dropped.tier == f_tier) & ~f_redirected)
+            & ~(ended.valid & (ended.tier == f_tier))
+        )
+        f_stopped = Signal()
+        m.d.comb += f_stopped.eq(
+            (self.redirect.valid & (self.redirect.tier == f_tier))
+            | (self.ended.valid & (self.ended.tier == f_tier))
+        )
+        f_local = Signal()
+        m.d.comb += f_local.eq(f_pc[p.imem.size_log2 - 2 :] == p.imem.base >> p.imem.size_log2)
+        f_from_bus = Signal()
+        m.d.comb += f_from_bus.eq(self.bus_done & (self.bus_tier == f_tier))
+        f_next = Signal(PC_BITS)
+        m.d.comb += f_next.eq(Cat(0, (f_pc[1:] + 1)[: PC_BITS - 1]))
+
+        arrival = self.arrival
+        m.d.comb += [
+            arrival.valid.eq(f_live & ~f_stopped & (f_local | f_from_bus)),
+            arrival.tier.eq(f_tier),
+            arrival.pc.eq(f_pc),
+            arrival.history.eq(self.history),
+            arrival.faults.eq(Mux(f_local, 0, self.bus_faults)),
+        ]
+        for word in range(2):
+            m.d.comb += arrival.words[word].eq(
+                Mux(f_local, self.local_words[word], self.bus_words[word])
+            )
+        m.d.comb += [
+            self.bus_start.eq(f_live & ~f_stopped & ~f_local & ~self.bus_busy),
+            self.bus_taken.eq(f_live & ~f_local & f_from_bus),
+            self.bus_cancel.eq(
+                (self.redirect.valid & (self.redirect.tier == self.bus_tier))
+                | (self.ended.valid & (self.ended.tier == self.bus_tier))
+            ),
+        ]
+
+        # The address at which each tier goes on.
+        def pc_memory(name: str):
+            memory = Memory(shape=PC_BITS, depth=p.contexts, init=[])
+            m.submodules[name] = memory
+            return memory.write_port(), memory.read_port(domain="comb")
+
+        sequential_write, sequential_read = pc_memory("sequential")
+        target_write, target_read = pc_memory("target")
+        redirect_write, redirect_read = pc_memory("redirect")
+        latest = Signal(data.ArrayLayout(2, tiers))
+        enabled = Signal(tiers)
+        remote = Signal(tiers)
+        m.d.comb += [
+            sequential_write.addr.eq(f_tier),
+            sequential_write.data.eq(Mux(f_local | f_from_bus, f_next, f_pc)),
+            sequential_write.en.eq(f_live),
+            target_write.addr.eq(ended.tier),
+            target_write.data.eq(target),
+            target_write.en.eq(ended.valid),
+            redirect_write.addr.eq(self.redirect.tier),
+            redirect_write.data.eq(self.redirect.pc),
+            redirect_write.en.eq(self.redirect.valid),
+        ]
+        f_here = Signal(tiers)
+        ended_here = Signal(tiers)
+        redirect_here = Signal(tiers)
+        m.d.comb += [
+            f_here.eq(Mux(f_valid, one_hot(f_tier, tiers), 0)),
+            ended_here.eq(Mux(ended.valid, one_hot(ended.tier, tiers), 0)),
+            redirect_here.eq(Mux(self.redirect.valid, one_hot(self.redirect.tier, tiers), 0)),
+        ]
+        for tier in range(tiers):
+            with m.If(redirect_here[tier]):
+                m.d.sync += [
+                    latest[tier].eq(self.Source.REDIRECT),
+                    enabled[tier].eq(1),
+                    remote[tier].eq(0),
+                ]
+            with m.Elif(ended_here[tier]):
+                m.d.sync += [
+                    latest[tier].eq(self.Source.TARGET),
+                    enabled[tier].eq(ended_has_target),
+                    remote[tier].eq(0),
+                ]
+            with m.Elif(f_live & f_here[tier]):
+                m.d.sync += [
+                    latest[tier].eq(self.Source.SEQUENTIAL),
+                    remote[tier].eq(~f_local & ~f_from_bus),
+                ]
+
+        # P, one cycle ahead: the tier that goes on from memory. A tier whose address changes in
+        # this cycle waits for the next one.
+        wants = Signal(tiers)
+        for tier in range(tiers):
+            bus_ready = ~self.bus_busy | (self.bus_done & (self.bus_tier == tier))
+            m.d.comb += wants[tier].eq(
+                enabled[tier]
+                & (self.pairs[tier] != BUFFER_PAIRS)
+                & ~f_here[tier]
+                & ~ended_here[tier]
+                & (~remote[tier] | bus_ready)
+            )
+        next_tier = Signal(p.tier_bits)
+        m.d.comb += [
+            next_tier.eq(highest(wants)),
+            sequential_read.addr.eq(next_tier),
+            target_read.addr.eq(next_tier),
+            redirect_read.addr.eq(next_tier),
+        ]
+        p_valid = Signal()
+        p_tier = Signal(p.tier_bits)
+        p_pc = Signal(PC_BITS)
+        m.d.sync += [p_valid.eq(wants.any()), p_tier.eq(next_tier)]
+        with m.Switch(pick([latest[tier] for tier in range(tiers)], next_tier)):
+            with m.Case(self.Source.REDIRECT):
+                m.d.sync += p_pc.eq(redirect_read.data)
+            with m.Case(self.Source.TARGET):
+                m.d.sync += p_pc.eq(target_read.data)
+            with m.Default():
+                m.d.sync += p_pc.eq(sequential_read.data)
+
+        # P: the most urgent of the four.
+        by_redirect = Signal(tiers)
+        by_target = Signal(tiers)
+        by_next = Signal(tiers)
+        by_memory = Signal(tiers)
+        room_for_target = Cat(self.pairs[tier] != BUFFER_PAIRS for tier in range(tiers))
+        room_for_next = Cat(self.pairs[tier] < BUFFER_PAIRS - 1 for tier in range(tiers))
+        m.d.comb += [
+            by_redirect.eq(
+                Mux(self.redirect.early, one_hot(self.redirect.tier, tiers), 0)
+            ),
+            by_target.eq(Mux(ended_has_target, ended_here & room_for_target, 0)),
+            by_next.eq(Mux(f_live & f_local, f_here & room_for_next, 0)),
+            by_memory.eq(
+                Mux(
+                    p_valid
+                    & ~(f_valid & (f_tier == p_tier))
+                    & ~(dropped.valid & (dropped.tier == p_tier))
+                    & ~(ended.valid & (ended.tier == p_tier)),
+                    one_hot(p_tier, tiers),
+                    0,
+                )
+            ),
+        ]
+        any_source = by_redirect | by_target | by_next | by_memory
+        winner = Signal(p.tier_bits)
+        m.d.comb += [winner.eq(highest(any_source)), self.lookup_tier.eq(winner)]
+        with m.If(bit(by_redirect, winner)):
+            m.d.comb += self.lookup_pc.eq(self.redirect.early_pc)
+        with m.Elif(bit(by_target, winner)):
+            m.d.comb += self.lookup_pc.eq(target)
+        with m.Elif(bit(by_next, winner)):
+            m.d.comb += self.lookup_pc.eq(f_next)
+        with m.Else():
+            m.d.comb += self.lookup_pc.eq(p_pc)
+        m.d.sync += [
+            f_valid.eq(any_source.any()),
+            f_tier.eq(winner),
+            f_pc.eq(self.lookup_pc),
+            f_redirected.eq(bit(by_redirect, winner) & self.redirect.confirmed),
+        ]
+        return m

@@ -1,0 +1,208 @@
+"""The tiers' instruction buffers, and the instruction that issues: stage I."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from ..layouts import (
+    PAIR,
+    arrival_layout,
+    issued_layout,
+    redirect_layout,
+    tier_event_layout,
+)
+from ..params import CoreParams
+from ..util import bit, highest, pick
+from .fetch import BUFFER_PAIRS
+
+
+class IssueBuffer(wiring.Component):
+    """Hold each tier's next instructions and read the one that issues.
+
+    A pair is counted when it arrives; its words can issue from the next cycle on, while it is
+    still being predecoded. The tier that issues is chosen one cycle ahead from `ready` and from
+    what each buffer will hold then; a tier whose instruction waits for an operand (`stall`) stays
+    in place and costs only itself a slot.
+    """
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        super().__init__(
+            {
+                "arrival": In(arrival_layout(params)),
+                "redirect": In(redirect_layout(params)),
+                #: The pair that is being predecoded.
+                "pair_valid": In(1),
+                "pair_tier": In(params.tier_bits),
+                "pair": In(PAIR),
+                "pairs": Out(data.ArrayLayout(range(BUFFER_PAIRS + 1), params.tiers)),
+                #: Tiers that may issue in the next cycle if they have an instruction.
+                "ready": In(params.tiers),
+                #: The instruction in I can't have its operands in time.
+                "stall": In(1),
+                #: There is an instruction in I, whether it stalls or not.
+                "present": Out(1),
+                "issued": Out(issued_layout(params)),
+                #: The instruction in I issues and is a wfi.
+                "wfi": Out(tier_event_layout(params)),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        tiers = p.tiers
+        index_shape = range(BUFFER_PAIRS)
+
+        # What each tier has: whole pairs from `head` to `tail`, the first perhaps half used.
+        heads = Signal(data.ArrayLayout(index_shape, tiers))
+        tails = Signal(data.ArrayLayout(index_shape, tiers))
+        odds = Signal(tiers)
+        pairs = self.pairs
+
+        # I: the chosen tier, and where its next instruction is.
+        i_valid = Signal()
+        i_tier = Signal(p.tier_bits)
+        i_head = Signal(index_shape)
+        i_odd = Signal()
+
+        buffer = Memory(shape=PAIR, depth=p.contexts * BUFFER_PAIRS, init=[])
+        m.submodules.buffer = buffer
+        write = buffer.write_port()
+        read = buffer.read_port(domain="comb")
+        pair_index = Signal(index_shape)
+        m.d.sync += pair_index.eq(pick([tails[tier] for tier in range(tiers)], self.arrival.tier))
+        m.d.comb += [
+            write.addr.eq(Cat(pair_index, self.pair_tier)),
+            write.data.eq(self.pair),
+            write.en.eq(self.pair_valid),
+            read.addr.eq(Cat(i_head, i_tier)),
+        ]
+
+        pair = Signal(PAIR)
+        is_new = Signal()
+        m.d.comb += [
+            is_new.eq(
+                self.pair_valid & (self.pair_tier == i_tier) & (pair_index == i_head)
+            ),
+            pair.eq(Mux(is_new, self.pair, read.data)),
+        ]
+        flags = pair.flags
+        last = Signal()
+        m.d.comb += last.eq(i_odd | flags.ends_first)
+
+        goes = Signal()
+        i_wfi = Signal()
+        redirected = self.redirect.valid & (self.redirect.tier == i_tier)
+        m.d.comb += [
+            self.present.eq(i_valid),
+            goes.eq(i_valid & ~self.stall),
+            i_wfi.eq(Mux(i_odd, flags.wfi[1], flags.wfi[0])),
+            self.wfi.valid.eq(goes & i_wfi & ~redirected),
+            self.wfi.tier.eq(i_tier),
+        ]
+        issued = self.issued
+        m.d.comb += [
+            issued.valid.eq(goes & ~redirected),
+            issued.tier.eq(i_tier),
+            issued.pc.eq(Cat(i_odd, pair.pc)),
+            issued.instruction.eq(Mux(i_odd, pair.words[1], pair.words[0])),
+            issued.predicted.eq(flags.taken & last),
+            issued.history.eq(flags.history),
+            issued.fault.eq(Mux(i_odd, flags.faults[1], flags.faults[0])),
+        ]
+
+        # Where the tier in I goes on.
+        i_next_head = Signal(index_shape)
+        i_next_odd = Signal()
+        m.d.comb += [
+            i_next_head.eq(i_head + last),
+            i_next_odd.eq(Mux(last, flags.taken & flags.target_odd, 1)),
+        ]
+        takes_last = Signal()
+        m.d.comb += takes_last.eq(goes & last)
+        for tier in range(tiers):
+            here = i_tier == tier
+            arrives = self.arrival.valid & (self.arrival.tier == tier)
+            with m.If(self.redirect.valid & (self.redirect.tier == tier)):
+                m.d.sync += [
+                    heads[tier].eq(0),
+                    tails[tier].eq(0),
+                    pairs[tier].eq(0),
+                    odds[tier].eq(self.redirect.pc[0]),
+                ]
+            with m.Else():
+                with m.If(goes & here):
+                    m.d.sync += [heads[tier].eq(i_next_head), odds[tier].eq(i_next_odd)]
+                with m.If(arrives):
+                    m.d.sync += tails[tier].eq(tails[tier] + 1)
+                with m.If(arrives & ~(takes_last & here)):
+                    m.d.sync += pairs[tier].eq(pairs[tier] + 1)
+                with m.If(~arrives & (takes_last & here)):
+                    m.d.sync += pairs[tier].eq(pairs[tier] - 1)
+
+        # The next slot. Two choices are made, with and without the tier in I going on; what is
+        # known last, whether it can, picks one.
+        arriving = Signal(tiers)
+        here = Signal(tiers)
+        filled = Signal(tiers)
+        m.d.comb += [
+            arriving.eq(
+                Cat(self.arrival.valid & (self.arrival.tier == tier) for tier in range(tiers))
+            ),
+            here.eq(Cat(i_valid & (i_tier == tier) for tier in range(tiers))),
+            filled.eq(
+                Cat(
+                    (pairs[tier] != 0)
+                    & ~(self.redirect.valid & (self.redirect.tier == tier))
+                    for tier in range(tiers)
+                )
+            ),
+        ]
+        staying = Signal(tiers)
+        leaving = Signal(tiers)
+        m.d.comb += [
+            staying.eq(self.ready & (filled | arriving)),
+            leaving.eq(staying & ~here),
+        ]
+        runs_dry = Signal()
+        m.d.comb += runs_dry.eq(
+            last
+            & (pick([pairs[tier] for tier in range(tiers)], i_tier) == 1)
+            & ~bit(arriving, i_tier)
+        )
+        leaves = Signal()
+        m.d.comb += leaves.eq(goes & (i_wfi | runs_dry))
+        choice_staying = Signal(p.tier_bits)
+        choice_leaving = Signal(p.tier_bits)
+        m.d.comb += [
+            choice_staying.eq(highest(staying)),
+            choice_leaving.eq(highest(leaving)),
+        ]
+
+        def place(choice):
+            return (
+                pick([heads[tier] for tier in range(tiers)], choice),
+                bit(odds, choice),
+            )
+
+        with m.If(leaves):
+            head, odd = place(choice_leaving)
+            m.d.sync += [
+                i_valid.eq(leaving.any()),
+                i_tier.eq(choice_leaving),
+                i_head.eq(head),
+                i_odd.eq(odd),
+            ]
+        with m.Else():
+            head, odd = place(choice_staying)
+            m.d.sync += [i_valid.eq(staying.any()), i_tier.eq(choice_staying)]
+            with m.If(i_valid & (choice_staying == i_tier)):
+                with m.If(goes):
+                    m.d.sync += [i_head.eq(i_next_head), i_odd.eq(i_next_odd)]
+            with m.Else():
+                m.d.sync += [i_head.eq(head), i_odd.eq(odd)]
+        return m

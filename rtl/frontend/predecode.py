@@ -1,0 +1,203 @@
+"""Find the jumps in a pair of instruction words that has just arrived, and where they go."""
+
+from __future__ import annotations
+
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value, signed
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from ..isa import Opcode
+from ..layouts import PAIR, PC_BITS, arrival_layout, redirect_layout, tier_event_layout
+from ..params import CoreParams
+from ..util import bit
+
+
+class _Word:
+    """What one word is, as far as the next fetch depends on it."""
+
+    def __init__(self, word: Value, history: Value) -> None:
+        opcode = word[2:7]
+        funct3 = word[12:15]
+        self.jal = opcode == Opcode.JAL
+        self.branch = opcode == Opcode.BRANCH
+        self.jalr = opcode == Opcode.JALR
+        plain_system = (opcode == Opcode.SYSTEM) & (funct3 == 0)
+        # wfi is the one of these with bit 28 set and bit 29 clear.
+        self.wfi = plain_system & word[28] & ~word[29]
+        fence_i = (opcode == Opcode.MISC_MEM) & funct3[0]
+        self.waits_for_commit = (plain_system & ~self.wfi) | fence_i
+        # The history says whether to disagree with "backward taken, forward not taken".
+        self.taken = word[31] ^ history[1]
+        # A target at an odd half-word traps, so it is not fetched.
+        self.aligned = Mux(self.jal, ~word[21], ~word[8])
+        links = (word[7:12] == 1) | (word[7:12] == 5)
+        self.call = (self.jal | self.jalr) & links
+        self.returns = self.jalr & (word[7:12] == 0) & ((word[15:20] == 1) | (word[15:20] == 5))
+        jal_offset = Cat(word[22:31], word[20], word[12:20], word[31])
+        branch_offset = Cat(word[9:12], word[25:31], word[7], word[31])
+        #: Words from this one to its target.
+        self.offset = Mux(word[3], jal_offset.as_signed(), branch_offset.as_signed())
+
+
+class Predecoder(wiring.Component):
+    """Cut a pair after its first jump and predict where the tier goes on.
+
+    Works in the cycle after the pair's arrival, which is also the first in which its words can
+    issue. Only jumps within local memory are followed, so that a mistaken path never reads a
+    device; in other code a jump stops the fetch until it is resolved.
+    """
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        #: Bits of a word address within local instruction memory.
+        self._local_bits = params.imem.size_log2 - 2
+        super().__init__(
+            {
+                "arrival": In(arrival_layout(params)),
+                "redirect": In(redirect_layout(params)),
+                #: The pair and what was found in it, one cycle after its arrival.
+                "valid": Out(1),
+                "tier": Out(params.tier_bits),
+                "pair": Out(PAIR),
+                "ended": Out(tier_event_layout(params)),
+                "has_target": Out(1),
+                "target": Out(PC_BITS),
+                #: A predicted return of `checked_tier` has been compared with `checked_target`.
+                "return_resolved": In(1),
+                "checked_tier": In(params.tier_bits),
+                "checked_target": Out(PC_BITS),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        tiers = p.tiers
+        local_bits = self._local_bits
+        local_base = C(p.imem.base >> p.imem.size_log2, PC_BITS - local_bits)
+
+        arrived = Signal(arrival_layout(p))
+        local = Signal()
+        following = Signal(local_bits)
+        m.d.sync += [
+            arrived.eq(self.arrival),
+            local.eq(self.arrival.pc[local_bits:] == local_base),
+            following.eq(Cat(0, self.arrival.pc[1:local_bits] + 1)),
+        ]
+
+        returning = Signal(tiers)
+        words = [_Word(arrived.words[k], arrived.history.word_select(k, 2)) for k in range(2)]
+        targets = []
+        follows = []
+        pops = []
+        ends = []
+        for k, word in enumerate(words):
+            offset = Signal(signed(max(local_bits, 19) + 1), name=f"offset{k}")
+            total = Signal(local_bits + 1, name=f"target{k}")
+            m.d.comb += [
+                offset.eq(word.offset),
+                total.eq(Cat(k, arrived.pc[1:local_bits]) + offset[:local_bits]),
+            ]
+            high = offset[local_bits:]
+            inside = Mux(total[-1], high.all(), ~high.any())
+            follow = Signal(name=f"follow{k}")
+            pop = Signal(name=f"pop{k}")
+            end = Signal(name=f"end{k}")
+            m.d.comb += [
+                follow.eq(
+                    local & inside & word.aligned & (word.jal | (word.branch & word.taken))
+                ),
+                pop.eq(local & word.returns & ~bit(returning, arrived.tier)),
+                end.eq(
+                    follow | word.jal | word.jalr | word.waits_for_commit | arrived.faults[k]
+                ),
+            ]
+            targets.append(total[:local_bits])
+            follows.append(follow)
+            pops.append(pop)
+            ends.append(end)
+
+        # The first word counts unless the tier jumped to the second.
+        ends_first = Signal()
+        m.d.comb += ends_first.eq(ends[0] & ~arrived.pc[0])
+        follow = Mux(ends_first, follows[0], follows[1])
+        pop = Mux(ends_first, pops[0], pops[1])
+        call = Mux(ends_first, words[0].call, words[1].call) & local
+        stays = ~(self.redirect.valid & (self.redirect.tier == arrived.tier))
+
+        top = self._return_stack(
+            m,
+            push=arrived.valid & stays & call,
+            pop=arrived.valid & stays & pop,
+            tier=arrived.tier,
+            address=Mux(ends_first, Cat(1, arrived.pc[1:local_bits]), following),
+        )
+        target = Signal(local_bits)
+        m.d.comb += target.eq(Mux(pop, top, Mux(ends_first, targets[0], targets[1])))
+
+        predicted = Memory(shape=local_bits, depth=p.contexts, init=[])
+        m.submodules.predicted = predicted
+        predicted_write = predicted.write_port()
+        predicted_read = predicted.read_port(domain="comb")
+        m.d.comb += [
+            predicted_write.addr.eq(arrived.tier),
+            predicted_write.data.eq(target),
+            predicted_write.en.eq(arrived.valid & pop),
+            predicted_read.addr.eq(self.checked_tier),
+            self.checked_target.eq(Cat(predicted_read.data, local_base)),
+        ]
+        for tier in range(tiers):
+            with m.If(
+                (self.redirect.valid & (self.redirect.tier == tier))
+                | (self.return_resolved & (self.checked_tier == tier))
+            ):
+                m.d.sync += returning[tier].eq(0)
+            with m.Elif(arrived.valid & pop & (arrived.tier == tier)):
+                m.d.sync += returning[tier].eq(1)
+
+        flags = self.pair.flags
+        m.d.comb += [
+            self.valid.eq(arrived.valid),
+            self.tier.eq(arrived.tier),
+            self.pair.words.eq(arrived.words),
+            self.pair.pc.eq(arrived.pc[1:]),
+            flags.ends_first.eq(ends_first),
+            flags.taken.eq(follow | pop),
+            flags.target_odd.eq(target[0]),
+            flags.wfi.eq(Cat(word.wfi for word in words)),
+            flags.faults.eq(arrived.faults),
+            flags.history.eq(arrived.history),
+            self.ended.valid.eq(arrived.valid & (ends_first | ends[1])),
+            self.ended.tier.eq(arrived.tier),
+            self.has_target.eq(follow | pop),
+            self.target.eq(Cat(target, local_base)),
+        ]
+        return m
+
+    def _return_stack(self, m: Module, *, push: Value, pop: Value, tier: Value, address: Value):
+        """Push and pop return addresses of `tier`; returns the newest."""
+        p = self._params
+        depth_log2 = p.return_stack_log2
+        stack = Memory(
+            shape=self._local_bits, depth=p.contexts << depth_log2, init=[]
+        )
+        m.submodules.return_stack = stack
+        write = stack.write_port()
+        read = stack.read_port(domain="comb")
+        if depth_log2:
+            tops = Signal(data.ArrayLayout(depth_log2, p.contexts))
+            newest = Signal(depth_log2)
+            m.d.comb += newest.eq(tops[tier])
+            beyond = (newest + 1)[:depth_log2]
+            with m.If(push):
+                m.d.sync += tops[tier].eq(beyond)
+            with m.Elif(pop):
+                m.d.sync += tops[tier].eq(newest - 1)
+            m.d.comb += [write.addr.eq(Cat(beyond, tier)), read.addr.eq(Cat(newest, tier))]
+        else:
+            m.d.comb += [write.addr.eq(tier), read.addr.eq(tier)]
+        m.d.comb += [write.data.eq(address), write.en.eq(push)]
+        return read.data
+
+

@@ -1,0 +1,249 @@
+"""What travels between the stages of the pipeline.
+
+Stages: P next fetch address, F instruction memory, I issue (with predecode of what has just
+arrived), D registers and bypass, X execute, M memory and commit, A align and write back.
+PCs are word addresses of 30 bits.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import unsigned
+from amaranth.lib import data, enum
+
+from .params import CoreParams
+
+#: Width of a PC: bits 31:2 of the address.
+PC_BITS = 30
+
+
+def redirect_layout(params: CoreParams) -> data.StructLayout:
+    """Stage M sends a tier to another PC and drops what it has in the earlier stages."""
+    return data.StructLayout(
+        {
+            "valid": 1,
+            "tier": params.tier_bits,
+            "pc": PC_BITS,
+            # Known early in the cycle: `early_pc` may be fetched from at once.
+            "early": 1,
+            "early_pc": PC_BITS,
+            # `early_pc` is indeed where the tier goes.
+            "confirmed": 1,
+        }
+    )
+
+
+def tier_event_layout(params: CoreParams) -> data.StructLayout:
+    """Something that happens to one tier in a cycle."""
+    return data.StructLayout({"valid": 1, "tier": params.tier_bits})
+
+
+#: What the predecoder found in a pair of instruction words.
+PAIR_FLAGS = data.StructLayout(
+    {
+        # The first word is the last that counts.
+        "ends_first": 1,
+        # The last word that counts is a jump or a branch predicted taken.
+        "taken": 1,
+        # It goes to the second word of a pair.
+        "target_odd": 1,
+        # Each word: it is a wfi.
+        "wfi": 2,
+        # Each word: its fetch ended in a bus error.
+        "faults": 2,
+        # Branch history counters, two bits for each word.
+        "history": 4,
+    }
+)
+
+#: An aligned pair of instruction words in a tier's buffer.
+PAIR = data.StructLayout(
+    {
+        "words": data.ArrayLayout(32, 2),
+        "pc": PC_BITS - 1,
+        "flags": PAIR_FLAGS,
+    }
+)
+
+
+def arrival_layout(params: CoreParams) -> data.StructLayout:
+    """A pair as it arrives from memory, before it is predecoded; bit 0 of `pc`: the first word is
+    not wanted."""
+    return data.StructLayout(
+        {
+            "valid": 1,
+            "tier": params.tier_bits,
+            "pc": PC_BITS,
+            "words": data.ArrayLayout(32, 2),
+            "history": 4,
+            "faults": 2,
+        }
+    )
+
+
+def issued_layout(params: CoreParams) -> data.StructLayout:
+    """An instruction as it goes from I to D."""
+    return data.StructLayout(
+        {
+            "valid": 1,
+            "tier": params.tier_bits,
+            "pc": PC_BITS,
+            "instruction": 32,
+            "predicted": 1,
+            "history": 4,
+            "fault": 1,
+        }
+    )
+
+
+def trap_layout(params: CoreParams) -> data.StructLayout:
+    """A trap that is taken in stage M."""
+    return data.StructLayout(
+        {
+            "valid": 1,
+            "tier": params.tier_bits,
+            "pc": PC_BITS,
+            "cause": 5,
+            "interrupt": 1,
+            "value": 32,
+        }
+    )
+
+
+def csr_access_layout(params: CoreParams) -> data.StructLayout:
+    """A CSR instruction in stage M; `value` is written at the end of the cycle if `write`."""
+    return data.StructLayout(
+        {
+            "write": 1,
+            "tier": params.tier_bits,
+            "address": 12,
+            "value": 32,
+        }
+    )
+
+
+def writer_layout(params: CoreParams) -> data.StructLayout:
+    """An instruction in D, X, M or A as one behind it must know it."""
+    return data.StructLayout(
+        {
+            # It writes register `rd` of `tier`; not x0.
+            "valid": 1,
+            "tier": params.tier_bits,
+            "rd": 5,
+            # The result comes from stage A on: two bubbles.
+            "late": 1,
+            # A word from data memory: one bubble if the memory is local.
+            "word_load": 1,
+            # Any load; its result may take long.
+            "load": 1,
+        }
+    )
+
+
+class Operation(enum.Enum, shape=unsigned(3)):
+    """What the adder and logic unit does."""
+
+    ADD = 0
+    XOR = 1
+    OR = 2
+    AND = 3
+    SECOND = 4
+
+
+#: What an instruction does, as the decoder finds it.
+CONTROL = data.StructLayout(
+    {
+        "funct3": 3,
+        "operation": Operation,
+        # Subtract, or shift right arithmetic.
+        "alternate": 1,
+        # Where the result comes from; none of these: the adder and logic unit.
+        "shift": 1,
+        "compare": 1,
+        "link": 1,
+        "relative": 1,
+        "multiply": 1,
+        "divide": 1,
+        "csr": 1,
+        "load": 1,
+        # What else it does.
+        "store": 1,
+        "branch": 1,
+        "jump": 1,
+        "jump_register": 1,
+        "fence": 1,
+        "fence_i": 1,
+        "mret": 1,
+        "wfi": 1,
+        # It raises this exception whatever its operands are.
+        "exception": 1,
+        "cause": unsigned(4),
+        # It writes register rd, which is not x0.
+        "writes": 1,
+        "rd": 5,
+        # The CSR instruction writes its CSR.
+        "csr_writes": 1,
+    }
+)
+
+
+def decoded_layout(params: CoreParams) -> data.StructLayout:
+    """An instruction from D to X."""
+    return data.StructLayout(
+        {
+            "valid": 1,
+            "tier": params.tier_bits,
+            "pc": PC_BITS,
+            "control": CONTROL,
+            # Register rs1; register rs2 or the immediate.
+            "first": 32,
+            "second": 32,
+            # Offset of a load, store or jalr; address of a CSR.
+            "offset": 12,
+            # pc + imm of a jump, auipc or branch predicted not taken, else pc + 4.
+            "alternative": PC_BITS,
+            "misaligned_target": 1,
+            "predicted": 1,
+            "history": 4,
+        }
+    )
+
+
+def executed_layout(params: CoreParams) -> data.StructLayout:
+    """An instruction from X to M."""
+    return data.StructLayout(
+        {
+            "valid": 1,
+            "tier": params.tier_bits,
+            "pc": PC_BITS,
+            "control": CONTROL,
+            # Result, or the source operand of a CSR instruction.
+            "result": 32,
+            # Address of a load or store, target of a jalr.
+            "address": 32,
+            "store_data": 32,
+            "store_mask": 4,
+            # A load or store that is not for local data memory.
+            "remote": 1,
+            "csr_address": 12,
+            # Where the tier goes on if it does not go on with what was fetched.
+            "alternative": PC_BITS,
+            # mtvec; mepc for mret.
+            "vector": PC_BITS,
+            # `alternative` is next: a mispredicted branch, a jump, a trap known before M.
+            "redirects": 1,
+            # The CSR write or fence.i must be seen by what is fetched next.
+            "flushes": 1,
+            # The jalr was predicted as a return.
+            "predicted_return": 1,
+            "taken": 1,
+            "history": 4,
+            # Found in X: the instruction does not execute, because ...
+            "interrupted": 1,
+            "stopped": 1,
+            "bus_failed": 1,
+            # An exception that depends on the operands.
+            "fault": 1,
+            "fault_cause": 4,
+            "divide_waits": 1,
+        }
+    )

@@ -1,0 +1,1 @@
+"""Control and status: tiers, lines, counters and the CSRs that show them."""

@@ -1,0 +1,166 @@
+"""Cycle, instruction and performance counters."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from ..isa import Event, csr_addresses
+from ..layouts import csr_access_layout, tier_event_layout
+from ..params import CoreParams
+from ..util import highest
+
+CSR = csr_addresses()
+#: Width of a performance counter; the bits above read 0.
+EVENT_COUNTER_BITS = 40
+LATENCY_BITS = 16
+
+
+class CycleCounter(wiring.Component):
+    """mcycle, 64 bits, common to all tiers."""
+
+    def __init__(self, params: CoreParams) -> None:
+        super().__init__({"csr": In(csr_access_layout(params)), "value": Out(64)})
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        m.d.sync += self.value.eq(self.value + 1)
+        with m.If(self.csr.write & (self.csr.address == CSR["mcycle"])):
+            m.d.sync += self.value[:32].eq(self.csr.value)
+        with m.If(self.csr.write & (self.csr.address == CSR["mcycleh"])):
+            m.d.sync += self.value[32:].eq(self.csr.value)
+        return m
+
+
+class TierCounter(wiring.Component):
+    """One counter per tier, of which at the most one counts in a cycle.
+
+    `counted` is what the CSR instruction's own tier has in stage M; a write replaces that cycle's
+    count.
+    """
+
+    def __init__(
+        self, params: CoreParams, *, width: int, low: int, high: int, own_tier: bool
+    ) -> None:
+        self._params = params
+        self._width = width
+        self._low = low
+        self._high = high
+        #: Only the tier in stage M counts, so that one read port does.
+        self._own_tier = own_tier
+        super().__init__(
+            {
+                "count": In(tier_event_layout(params)),
+                "csr": In(csr_access_layout(params)),
+                "value": Out(64),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        counters = Memory(shape=self._width, depth=p.contexts, init=[])
+        m.submodules.counters = counters
+        write = counters.write_port()
+        read = counters.read_port(domain="comb")
+        csr = self.csr
+
+        current = Signal(self._width)
+        m.d.comb += [read.addr.eq(self.count.tier), current.eq(read.data)]
+        own = Signal(self._width)
+        if self._own_tier:
+            m.d.comb += own.eq(current)
+        else:
+            own_read = counters.read_port(domain="comb")
+            m.d.comb += [own_read.addr.eq(csr.tier), own.eq(own_read.data)]
+        m.d.comb += self.value.eq(own)
+
+        write_low = csr.write & (csr.address == self._low)
+        write_high = csr.write & (csr.address == self._high)
+        m.d.comb += [
+            write.addr.eq(self.count.tier),
+            write.data.eq(current + 1),
+            write.en.eq(self.count.valid),
+        ]
+        with m.If(write_low | write_high):
+            m.d.comb += [
+                write.addr.eq(csr.tier),
+                write.data.eq(
+                    Cat(
+                        Mux(write_low, csr.value, own[:32]),
+                        Mux(write_high, csr.value, own[32:]),
+                    )
+                ),
+                write.en.eq(1),
+            ]
+        return m
+
+
+class PerformanceMonitor(wiring.Component):
+    """The fixed events of ``isa.Event``, and the worst latency from wake to issue."""
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        super().__init__(
+            {
+                "csr": In(csr_access_layout(params)),
+                #: Started and not waiting, or waking in this cycle.
+                "awake": In(params.tiers),
+                "waking": In(params.tiers),
+                "issued": In(tier_event_layout(params)),
+                "values": Out(data.ArrayLayout(64, len(Event))),
+                "latency": Out(data.ArrayLayout(LATENCY_BITS, params.tiers)),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        owner = Signal(p.tier_bits)
+        chooser = Signal(p.tier_bits)
+        last = Signal(p.tier_bits)
+        m.d.comb += owner.eq(highest(self.awake))
+        # What issues now was chosen in the last cycle.
+        m.d.sync += chooser.eq(owner)
+        with m.If(self.issued.valid):
+            m.d.sync += last.eq(self.issued.tier)
+        happened = {
+            Event.OWNED: (self.awake.any(), owner),
+            Event.FILLED: (self.issued.valid & (self.issued.tier < chooser), self.issued.tier),
+            Event.SWITCHES: (self.issued.valid & (self.issued.tier != last), self.issued.tier),
+        }
+        for event, (valid, tier) in happened.items():
+            counter = TierCounter(
+                p,
+                width=EVENT_COUNTER_BITS,
+                low=CSR[f"mhpmcounter{event + 2}"],
+                high=CSR[f"mhpmcounter{event + 2}h"],
+                own_tier=False,
+            )
+            m.submodules[event.name.lower()] = counter
+            m.d.comb += [
+                counter.count.valid.eq(valid),
+                counter.count.tier.eq(tier),
+                counter.csr.eq(self.csr),
+                self.values[event - 1].eq(counter.value),
+            ]
+
+        # Cycles from the one in which a tier is due to wake to the one in which it issues.
+        clear = self.csr.write & (self.csr.address == CSR["mtierlatency"])
+        for tier in range(p.tiers):
+            due = Signal(name=f"due{tier}")
+            elapsed = Signal(LATENCY_BITS, name=f"elapsed{tier}")
+            issues = self.issued.valid & (self.issued.tier == tier)
+            with m.If(self.waking[tier]):
+                m.d.sync += [due.eq(1), elapsed.eq(1)]
+            with m.Elif(issues):
+                m.d.sync += due.eq(0)
+            with m.Elif(~elapsed.all()):
+                m.d.sync += elapsed.eq(elapsed + 1)
+            with m.If(clear & (self.csr.tier == tier)):
+                m.d.sync += self.latency[tier].eq(0)
+            with m.Elif(due & issues & (elapsed > self.latency[tier])):
+                m.d.sync += self.latency[tier].eq(elapsed)
+        return m

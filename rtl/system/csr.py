@@ -1,0 +1,338 @@
+"""The CSRs: what a CSR instruction reads and writes, and what a trap changes."""
+
+from __future__ import annotations
+
+from amaranth.hdl import C, Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from .. import __version__
+from ..isa import (
+    LINE_PRIORITY_BITS,
+    LINES_PER_PRIORITY_CSR,
+    MAX_LINES,
+    Event,
+    Interrupt,
+    csr_addresses,
+)
+from ..layouts import PC_BITS, csr_access_layout, tier_event_layout, trap_layout
+from ..params import CoreParams
+from ..util import bit, pick
+from .counters import LATENCY_BITS
+
+CSR = csr_addresses()
+#: misa: MXL = 1 (32 bits), extensions I and M.
+MISA = 1 << 30 | 1 << 12 | 1 << 8
+MSTATUS_MIE = 3
+MSTATUS_MPIE = 7
+MSTATUS_MPP = 11
+
+
+def version_number() -> int:
+    """mimpid: major, minor and patch of the package's version, a byte each."""
+    major, minor, patch = (int(part) for part in __version__.split("."))
+    return major << 16 | minor << 8 | patch
+
+
+def implemented(params: CoreParams) -> list[int]:
+    """Addresses that do not raise an illegal-instruction exception."""
+    groups = -(-params.lines // LINES_PER_PRIORITY_CSR)
+    missing = {f"mtierpc{n}" for n in range(params.tiers, 8)}
+    missing |= {f"mtierarg{n}" for n in range(params.tiers, 8)}
+    missing |= {f"mlineprio{n}" for n in range(groups, MAX_LINES // LINES_PER_PRIORITY_CSR)}
+    missing |= {
+        f"mlinestamp{n}" for n in range(params.lines if params.line_stamps else 0, MAX_LINES)
+    }
+    if not params.counters:
+        missing.add("mtierlatency")
+    return [address for name, address in CSR.items() if name not in missing]
+
+
+class CsrFile(wiring.Component):
+    """Read and write CSRs in stage M.
+
+    A CSR instruction reads and writes in the same cycle, so that its effect on what all tiers
+    share is atomic. The memories of trap vector and return address are also read a cycle earlier,
+    in X, for the instructions that go there.
+    """
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        p = params
+        super().__init__(
+            {
+                #: Stage X: read mepc instead of mtvec of this tier; the value is there in M.
+                "x_tier": In(p.tier_bits),
+                "x_wants_mepc": In(1),
+                "x_vector": Out(PC_BITS),
+                #: Stage M: the CSR instruction.
+                "tier": In(p.tier_bits),
+                "address": In(12),
+                "operation": In(2),
+                "source": In(32),
+                "writes": In(1),
+                "read_data": Out(32),
+                "access": Out(csr_access_layout(p)),
+                #: mtvec or mepc of this instruction's tier, read in X.
+                "vector": In(PC_BITS),
+                "trap": In(trap_layout(p)),
+                "mret": In(tier_event_layout(p)),
+                # What the interrupts come from.
+                "timer": In(p.tiers),
+                "line_interrupt": In(p.tiers),
+                #: Interrupts wait while the tier has a precise bus access open.
+                "hold_interrupts": In(p.tiers),
+                #: The tier leaves wfi; a trap is due; its cause.
+                "wake": Out(p.tiers),
+                "interrupt": Out(p.tiers),
+                "interrupt_cause": Out(data.ArrayLayout(5, p.tiers)),
+                "buffered": Out(p.tiers),
+                # What other units show.
+                "started": In(p.tiers),
+                "ceilings": In(data.ArrayLayout(p.tier_bits, p.tiers)),
+                "cycle": In(64),
+                "retired": In(64),
+                "events": In(data.ArrayLayout(64, len(Event))),
+                "latency": In(data.ArrayLayout(LATENCY_BITS, p.tiers)),
+                "lines_pending": In(p.lines),
+                "lines_tier_pending": In(p.lines),
+                "lines_claim": In(range(p.lines + 1)),
+                "lines_stamp": In(32),
+                "lines_edges": In(p.lines),
+                "lines_masks": In(data.ArrayLayout(p.lines, p.tiers)),
+                "lines_priorities": In(data.ArrayLayout(LINE_PRIORITY_BITS, p.lines)),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        access = self.access
+
+        old = Signal(32)
+        m.d.comb += [
+            access.write.eq(self.writes),
+            access.tier.eq(self.tier),
+            access.address.eq(self.address),
+            self.read_data.eq(old),
+        ]
+        with m.Switch(self.operation):
+            with m.Case(0b10):
+                m.d.comb += access.value.eq(old | self.source)
+            with m.Case(0b11):
+                m.d.comb += access.value.eq(old & ~self.source)
+            with m.Default():
+                m.d.comb += access.value.eq(self.source)
+
+        readable: dict[str, Value] = self._trap_registers(m)
+        readable |= self._interrupts(m)
+        readable |= self._identity()
+        readable |= self._counters()
+        readable |= self._lines()
+        shared = Signal(p.tiers)
+        m.d.comb += shared.eq(self.started)
+        readable["mtierrun"] = shared
+        readable["mceiling"] = pick(list(self.ceilings), self.tier)
+        readable["mbusmode"] = bit(self.buffered, self.tier)
+        with m.If(access.write & (self.address == CSR["mbusmode"])):
+            for tier in range(p.tiers):
+                with m.If(self.tier == tier):
+                    m.d.sync += self.buffered[tier].eq(access.value[0])
+
+        with m.Switch(self.address):
+            for name, value in readable.items():
+                with m.Case(CSR[name]):
+                    m.d.comb += old.eq(value)
+        return m
+
+    def _trap_registers(self, m: Module) -> dict[str, Value]:
+        """mstatus, mtvec, mepc, mcause, mtval, mscratch."""
+        p = self._params
+        access = self.access
+        trap = self.trap
+
+        def written(name: str) -> Value:
+            return access.write & (self.address == CSR[name])
+
+        # Rows {tier, 0}: mtvec; {tier, 1}: mepc.
+        vectors = Memory(shape=PC_BITS, depth=2 * p.contexts, init=[])
+        m.submodules.vectors = vectors
+        vector_write = vectors.write_port()
+        vector_read = vectors.read_port(domain="comb")
+        m.d.comb += [
+            vector_read.addr.eq(Cat(self.x_wants_mepc, self.x_tier)),
+            self.x_vector.eq(vector_read.data),
+            vector_write.addr.eq(
+                Cat(trap.valid | (self.address == CSR["mepc"]), self.tier)
+            ),
+            vector_write.data.eq(Mux(trap.valid, trap.pc, access.value[2:])),
+            vector_write.en.eq(trap.valid | written("mepc") | written("mtvec")),
+        ]
+        # Rows {tier, 0}: mscratch; {tier, 1}: mtval.
+        scratch = Memory(shape=32, depth=2 * p.contexts, init=[])
+        m.submodules.scratch = scratch
+        scratch_write = scratch.write_port()
+        scratch_read = scratch.read_port(domain="comb")
+        remote = Signal()
+        m.d.comb += [
+            remote.eq((self.address >> 3) == (CSR["mtierarg0"] >> 3)),
+            scratch_read.addr.eq(Cat(self.address == CSR["mtval"], self.tier)),
+            scratch_write.addr.eq(
+                Cat(
+                    trap.valid | (self.address == CSR["mtval"]),
+                    Mux(remote & ~trap.valid, self.address[: p.tier_bits], self.tier),
+                )
+            ),
+            scratch_write.data.eq(Mux(trap.valid, trap.value, access.value)),
+            scratch_write.en.eq(
+                trap.valid
+                | written("mscratch")
+                | written("mtval")
+                | (access.write & remote & ~bit(self.started, self.address[:3]))
+            ),
+        ]
+        causes = Memory(shape=6, depth=p.contexts, init=[])
+        m.submodules.causes = causes
+        cause_write = causes.write_port()
+        cause_read = causes.read_port(domain="comb")
+        m.d.comb += [
+            cause_read.addr.eq(self.tier),
+            cause_write.addr.eq(self.tier),
+            cause_write.data.eq(
+                Mux(
+                    trap.valid,
+                    Cat(trap.cause, trap.interrupt),
+                    Cat(access.value[:5], access.value[31]),
+                )
+            ),
+            cause_write.en.eq(trap.valid | written("mcause")),
+        ]
+
+        self._enabled = Signal(p.tiers)
+        before = Signal(p.tiers)
+        for tier in range(p.tiers):
+            here = self.tier == tier
+            with m.If(trap.valid & here):
+                m.d.sync += [before[tier].eq(self._enabled[tier]), self._enabled[tier].eq(0)]
+            with m.Elif(self.mret.valid & here):
+                m.d.sync += [self._enabled[tier].eq(before[tier]), before[tier].eq(1)]
+            with m.Elif(written("mstatus") & here):
+                m.d.sync += [
+                    self._enabled[tier].eq(access.value[MSTATUS_MIE]),
+                    before[tier].eq(access.value[MSTATUS_MPIE]),
+                ]
+            with m.Elif(written(f"mtierpc{tier}") & ~self.started[tier]):
+                m.d.sync += self._enabled[tier].eq(0)
+
+        vector = Cat(C(0, 2), self.vector)
+        return {
+            "mstatus": (bit(self._enabled, self.tier) << MSTATUS_MIE)
+            | (bit(before, self.tier) << MSTATUS_MPIE)
+            | (0b11 << MSTATUS_MPP),
+            "mtvec": vector,
+            "mepc": vector,
+            "mscratch": scratch_read.data,
+            "mtval": scratch_read.data,
+            "mcause": Cat(cause_read.data[:5], C(0, 26), cause_read.data[5]),
+        }
+
+    def _interrupts(self, m: Module) -> dict[str, Value]:
+        """mie, mip, mpost, and who is to wake or to trap."""
+        p = self._params
+        access = self.access
+        posted = Signal(p.tiers)
+        with m.If(access.write & (self.address == CSR["mpost"])):
+            m.d.sync += posted.eq(access.value)
+        # A line traps a cycle later than it wakes.
+        line_interrupt = Signal(p.tiers)
+        m.d.sync += line_interrupt.eq(self.line_interrupt)
+
+        enables = {code: Signal(p.tiers, name=f"enable_{code.name.lower()}") for code in Interrupt}
+        sources = {
+            Interrupt.MSI: posted,
+            Interrupt.MTI: self.timer,
+            Interrupt.MEI: self.line_interrupt,
+        }
+        for tier in range(p.tiers):
+            with m.If(
+                access.write & (self.address == CSR["mie"]) & (self.tier == tier)
+            ):
+                m.d.sync += [
+                    enables[code][tier].eq(access.value[code]) for code in Interrupt
+                ]
+        software = posted & enables[Interrupt.MSI]
+        timer = self.timer & enables[Interrupt.MTI]
+        external = line_interrupt & enables[Interrupt.MEI]
+        m.d.comb += [
+            self.wake.eq(
+                Cat(
+                    Cat(sources[code][tier] & enables[code][tier] for code in Interrupt).any()
+                    for tier in range(p.tiers)
+                )
+            ),
+            self.interrupt.eq(
+                self._enabled & ~self.hold_interrupts & (software | timer | external)
+            ),
+        ]
+        for tier in range(p.tiers):
+            m.d.comb += self.interrupt_cause[tier].eq(
+                Mux(
+                    external[tier],
+                    Interrupt.MEI,
+                    Mux(software[tier], Interrupt.MSI, Interrupt.MTI),
+                )
+            )
+
+        def view(vectors: dict[Interrupt, Value]) -> Value:
+            value: Value = Const(0, 32)
+            for code, vector in vectors.items():
+                value = value | (bit(vector, self.tier) << code)
+            return value
+
+        return {"mie": view(enables), "mip": view(sources), "mpost": posted}
+
+    def _identity(self) -> dict[str, Value]:
+        return {
+            "misa": Const(MISA, 32),
+            "mimpid": Const(version_number(), 32),
+            "mhartid": self.tier,
+        }
+
+    def _counters(self) -> dict[str, Value]:
+        p = self._params
+        values = {}
+        for name in ("mcycle", "cycle", "time"):
+            values |= {name: self.cycle[:32], f"{name}h": self.cycle[32:]}
+        for name in ("minstret", "instret"):
+            values |= {name: self.retired[:32], f"{name}h": self.retired[32:]}
+        if p.counters:
+            for event in Event:
+                value = self.events[event - 1]
+                values |= {
+                    f"mhpmcounter{event + 2}": value[:32],
+                    f"mhpmcounter{event + 2}h": value[32:],
+                    f"mhpmevent{event + 2}": Const(event, 32),
+                }
+            values["mtierlatency"] = pick(list(self.latency), self.tier)
+        return values
+
+    def _lines(self) -> dict[str, Value]:
+        p = self._params
+        values = {
+            "mlinemask": pick(list(self.lines_masks), self.tier),
+            "mlineedge": self.lines_edges,
+            "mlinepend": self.lines_tier_pending,
+            "mlineraw": self.lines_pending,
+            "mlineclaim": self.lines_claim,
+        }
+        for group in range(-(-p.lines // LINES_PER_PRIORITY_CSR)):
+            first = group * LINES_PER_PRIORITY_CSR
+            last = min(first + LINES_PER_PRIORITY_CSR, p.lines)
+            values[f"mlineprio{group}"] = Cat(
+                self.lines_priorities[line] for line in range(first, last)
+            )
+        if p.line_stamps:
+            for line in range(p.lines):
+                values[f"mlinestamp{line}"] = self.lines_stamp
+        return values

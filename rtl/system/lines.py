@@ -1,0 +1,140 @@
+"""External interrupt lines: latches, masks, priorities, time stamps."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from ..isa import LINE_PRIORITY_BITS, LINES_PER_PRIORITY_CSR, csr_addresses
+from ..layouts import csr_access_layout
+from ..params import CoreParams
+from ..util import highest, pick
+
+CSR = csr_addresses()
+
+
+class LineUnit(wiring.Component):
+    """Say which lines are pending, for whom, and which of them is the most urgent.
+
+    A level line is pending while it is high. The rising edge of an edge line is latched until it
+    is acknowledged, and an edge in the cycle of the acknowledge is kept.
+    """
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        lines = params.lines
+        super().__init__(
+            {
+                "lines": In(lines),
+                "cycle": In(32),
+                "csr": In(csr_access_layout(params)),
+                #: Lines that are pending, before the masks.
+                "pending": Out(lines),
+                "edges": Out(lines),
+                "masks": Out(data.ArrayLayout(lines, params.tiers)),
+                #: Each tier has a pending line in its mask.
+                "interrupt": Out(params.tiers),
+                "priorities": Out(data.ArrayLayout(LINE_PRIORITY_BITS, lines)),
+                #: Pending lines of the tier that accesses a CSR, and the number plus one of the
+                #: most urgent.
+                "tier_pending": Out(lines),
+                "claim": Out(range(lines + 1)),
+                #: `cycle` when the line that `csr.address` names last became pending.
+                "stamp": Out(32),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        p = self._params
+        csr = self.csr
+
+        def written(name: str) -> Value:
+            return csr.write & (csr.address == CSR[name])
+
+        before = Signal(p.lines)
+        latched = Signal(p.lines)
+        acknowledged = Signal(p.lines)
+        rising = self.lines & ~before
+        with m.If(written("mlineack")):
+            m.d.comb += acknowledged.eq(csr.value)
+        m.d.sync += [
+            before.eq(self.lines),
+            latched.eq(self.edges & ((latched & ~acknowledged) | rising)),
+        ]
+        m.d.comb += self.pending.eq(
+            (self.edges & (latched | rising)) | (~self.edges & self.lines)
+        )
+        with m.If(written("mlineedge")):
+            m.d.sync += self.edges.eq(csr.value)
+        for tier in range(p.tiers):
+            with m.If(written("mlinemask") & (csr.tier == tier)):
+                m.d.sync += self.masks[tier].eq(csr.value)
+            m.d.comb += self.interrupt[tier].eq((self.pending & self.masks[tier]).any())
+        for line in range(p.lines):
+            group, place = divmod(line, LINES_PER_PRIORITY_CSR)
+            with m.If(written(f"mlineprio{group}")):
+                m.d.sync += self.priorities[line].eq(
+                    csr.value.word_select(place, LINE_PRIORITY_BITS)
+                )
+
+        m.d.comb += self.tier_pending.eq(
+            self.pending & pick([self.masks[tier] for tier in range(p.tiers)], csr.tier)
+        )
+        m.d.comb += self.claim.eq(self._claim(m, self.tier_pending))
+        if p.line_stamps:
+            m.d.comb += self.stamp.eq(self._stamps(m))
+        return m
+
+    def _claim(self, m: Module, pending: Value) -> Value:
+        """Number plus one of the pending line of highest priority, 0 if none is pending.
+
+        Bit by bit from the top of the priority: lines that have the bit beat those that don't.
+        """
+        p = self._params
+        candidates = pending
+        for place in reversed(range(LINE_PRIORITY_BITS)):
+            has_bit = Cat(self.priorities[line][place] for line in range(p.lines))
+            better = Signal(p.lines, name=f"better{place}")
+            m.d.comb += better.eq(candidates & has_bit)
+            remaining = Signal(p.lines, name=f"remaining{place}")
+            m.d.comb += remaining.eq(Mux(better.any(), better, candidates))
+            candidates = remaining
+        lowest: Value = Const(0)
+        for line in reversed(range(p.lines)):
+            lowest = Mux(candidates[line], line + 1, lowest)
+        return lowest
+
+    def _stamps(self, m: Module) -> Value:
+        """Write one stamp a cycle; each line counts the cycles that its stamp has been due."""
+        p = self._params
+        depth = 1 << max(1, (p.lines - 1).bit_length())
+        stamps = Memory(shape=32, depth=depth, init=[])
+        m.submodules.stamps = stamps
+        write = stamps.write_port()
+        read = stamps.read_port(domain="comb")
+
+        before = Signal(p.lines)
+        due = Signal(p.lines)
+        ages = Signal(data.ArrayLayout(range(p.lines), p.lines))
+        chosen = Signal(range(depth))
+        m.d.comb += [
+            chosen.eq(highest(due)),
+            write.addr.eq(chosen),
+            write.en.eq(due.any()),
+            write.data.eq(
+                self.cycle - 1 - pick([ages[line] for line in range(p.lines)], chosen)
+            ),
+            read.addr.eq(self.csr.address),
+        ]
+        m.d.sync += before.eq(self.pending)
+        for line in range(p.lines):
+            with m.If(self.pending[line] & ~before[line]):
+                m.d.sync += [due[line].eq(1), ages[line].eq(0)]
+            with m.Elif(chosen == line):
+                m.d.sync += due[line].eq(0)
+            with m.Elif(due[line]):
+                m.d.sync += ages[line].eq(ages[line] + 1)
+        return read.data

@@ -1,0 +1,127 @@
+"""The state of each tier: started, waiting, blocked, held back."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..isa import csr_addresses
+from ..layouts import csr_access_layout, redirect_layout, tier_event_layout
+from ..params import CoreParams
+
+CSR = csr_addresses()
+
+
+class TierState(wiring.Component):
+    """Say which tiers may issue.
+
+    `ready` is combinational from `wake`, so a tier may issue in the cycle after its line is seen.
+    """
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        event = tier_event_layout(params)
+        super().__init__(
+            {
+                "csr": In(csr_access_layout(params)),
+                "redirect": In(redirect_layout(params)),
+                #: A wfi has issued; it has reached stage M and retires.
+                "wfi_issued": In(event),
+                "wfi_retired": In(event),
+                #: An enabled interrupt is pending.
+                "wake": In(params.tiers),
+                #: No bus access of the tier is open, and its lines show the last one's effect.
+                "settled": In(params.tiers),
+                #: The instruction in M goes back to wait for the tier's bus access, or the divider.
+                "wait_for_bus": In(event),
+                "bus_busy": In(params.tiers),
+                "wait_for_divider": In(event),
+                "divider_busy": In(params.tiers),
+                #: The instruction in I needs the result of a load that is still on the bus.
+                "wait_for_load": In(event),
+                "load_open": In(params.tiers),
+                #: The tier has stopped before the instruction in M.
+                "stopped": In(event),
+                "ready": Out(params.tiers),
+                #: The tier is to stop at its next instruction.
+                "stop": Out(params.tiers),
+                "started": Out(params.tiers),
+                "waiting": Out(params.tiers),
+                #: The tier leaves wfi in this cycle.
+                "waking": Out(params.tiers),
+                #: A ceiling of a less urgent tier holds the tier back.
+                "held": Out(params.tiers),
+                "ceilings": Out(data.ArrayLayout(params.tier_bits, params.tiers)),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        tiers = self._params.tiers
+
+        def event(name: str):
+            happening = getattr(self, name)
+            return Cat(happening.valid & (happening.tier == tier) for tier in range(tiers))
+
+        redirected = event("redirect")
+        started = Signal(tiers, init=1)
+        wfi_in_pipe = Signal(tiers)
+        m.d.comb += [
+            self.started.eq(started),
+            self.waking.eq(started & self.waiting & self.wake & self.settled & ~self.stop),
+        ]
+
+        # wfi: from its issue until it retires, then until an interrupt is pending.
+        m.d.sync += [
+            wfi_in_pipe.eq(
+                (wfi_in_pipe | event("wfi_issued")) & ~event("wfi_retired") & ~redirected
+            ),
+            self.waiting.eq(
+                (self.waiting & ~self.waking & ~redirected)
+                | (event("wfi_retired") & ~(self.wake & self.settled))
+            ),
+        ]
+
+        # Instructions that go back to wait for something.
+        blocked = Signal(tiers)
+        for cause, busy in (
+            ("wait_for_bus", self.bus_busy),
+            ("wait_for_divider", self.divider_busy),
+            ("wait_for_load", self.load_open),
+        ):
+            waits = Signal(tiers, name=cause)
+            m.d.sync += waits.eq(event(cause) | (waits & busy & ~redirected))
+            blocked = blocked | (waits & busy)
+
+        # Start and stop; what software writes wins over a stop that ends in the same cycle.
+        for tier in range(tiers):
+            with m.If(
+                self.stop[tier]
+                & (self.waiting[tier] | (self.stopped.valid & (self.stopped.tier == tier)))
+            ):
+                m.d.sync += [started[tier].eq(0), self.stop[tier].eq(0)]
+        with m.If(self.csr.write & (self.csr.address == CSR["mtierrun"])):
+            wanted = self.csr.value[:tiers]
+            m.d.sync += [
+                started.eq(started | wanted),
+                self.stop.eq(started & ~wanted),
+            ]
+
+        # Ceilings of the tiers that are awake.
+        with m.If(self.csr.write & (self.csr.address == CSR["mceiling"])):
+            for tier in range(tiers):
+                with m.If(self.csr.tier == tier):
+                    m.d.sync += self.ceilings[tier].eq(self.csr.value)
+        for tier in range(1, tiers):
+            m.d.comb += self.held[tier].eq(
+                Cat(
+                    started[lower] & ~self.waiting[lower] & (self.ceilings[lower] >= tier)
+                    for lower in range(tier)
+                ).any()
+            )
+
+        m.d.comb += self.ready.eq(
+            started & ~wfi_in_pipe & (~self.waiting | self.waking) & ~blocked & ~self.held
+        )
+        return m

@@ -1,0 +1,34 @@
+"""Small combinational helpers shared by the whole core."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Array, Cat, Const, Mux, Value, ValueLike
+
+
+def one_hot(index: Value, width: int) -> Value:
+    """``width`` bits, bit n set where ``index`` is n; an index out of range sets none."""
+    return Cat(index == n for n in range(width))
+
+
+def pick(items: list, index: Value):
+    """The item that ``index`` names; a list of one needs no index."""
+    return items[0] if len(items) == 1 else Array(items)[index]
+
+
+def bit(vector: ValueLike, index: Value) -> Value:
+    """Bit ``index`` of ``vector``."""
+    return pick(list(Value.cast(vector)), index)
+
+
+def highest(vector: ValueLike) -> Value:
+    """Index of the highest set bit of ``vector``; 0 if none is set."""
+    bits = Value.cast(vector)
+    index: Value = Const(0)
+    for n in range(1, len(bits)):
+        index = Mux(bits[n], n, index)
+    return index
+
+
+def above(index: Value, width: int) -> Value:
+    """``width`` bits, bit n set where n is greater than ``index``."""
+    return Cat(index < n for n in range(width))

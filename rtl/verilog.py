@@ -1,0 +1,81 @@
+"""Write the core as one Verilog file: ``python -m tierv.rtl.verilog --help``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from amaranth.back import verilog
+
+from .cluster import Cluster
+from .params import CoreParams, Region
+from .tierv import Core
+
+#: Verilog names of the modules.
+CORE_MODULE = "tierv"
+CLUSTER_MODULE = "tierv_cluster"
+
+
+def core_verilog(params: CoreParams) -> str:
+    """The core alone as module ``tierv``; ports as in ``tierv.Core``, and ``clk`` and ``rst``."""
+    return verilog.convert(Core(params), name=CORE_MODULE, strip_internal_attrs=True)
+
+
+def cluster_verilog(params: CoreParams) -> str:
+    """The core and its memories as module ``tierv_cluster``; ports as in ``cluster.Cluster``."""
+    return verilog.convert(Cluster(params), name=CLUSTER_MODULE, strip_internal_attrs=True)
+
+
+class _Number(click.ParamType):
+    """An integer in any base that Python writes."""
+
+    name = "integer"
+
+    def convert(self, value, param, ctx) -> int:
+        try:
+            return int(value, 0) if isinstance(value, str) else value
+        except ValueError:
+            self.fail(f"{value!r} is not an integer", param, ctx)
+
+
+NUMBER = _Number()
+
+
+@click.command()
+@click.option("--tiers", type=int, default=CoreParams.tiers, show_default=True)
+@click.option("--lines", type=int, default=CoreParams.lines, show_default=True)
+@click.option("--reset-address", type=NUMBER, default=CoreParams.reset_address, show_default=True)
+@click.option("--imem-base", type=NUMBER, default=CoreParams.imem.base, show_default=True)
+@click.option("--imem-bytes", type=NUMBER, default=CoreParams.imem.size_bytes, show_default=True)
+@click.option("--dmem-base", type=NUMBER, default=CoreParams.dmem.base, show_default=True)
+@click.option("--dmem-bytes", type=NUMBER, default=CoreParams.dmem.size_bytes, show_default=True)
+@click.option("--counters/--no-counters", default=True, show_default=True)
+@click.option("--line-stamps/--no-line-stamps", default=True, show_default=True)
+@click.option("--rvfi", is_flag=True, help="Add the RISC-V Formal Interface.")
+@click.option("--altops", is_flag=True, help="Formal stand-ins for multiply and divide.")
+@click.option("--cluster", is_flag=True, help="Include the tightly coupled memories.")
+@click.argument("output", type=click.Path(dir_okay=False, path_type=Path))
+def main(
+    imem_base: int,
+    imem_bytes: int,
+    dmem_base: int,
+    dmem_bytes: int,
+    cluster: bool,
+    output: Path,
+    **parameters,
+) -> None:
+    """Write the core as Verilog to OUTPUT."""
+    try:
+        params = CoreParams(
+            imem=Region(base=imem_base, size_bytes=imem_bytes),
+            dmem=Region(base=dmem_base, size_bytes=dmem_bytes),
+            **parameters,
+        )
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(cluster_verilog(params) if cluster else core_verilog(params))
+
+
+if __name__ == "__main__":
+    main()

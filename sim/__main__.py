@@ -1,0 +1,201 @@
+"""Command line of the simulation: ``python -m tierv.sim``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from tierv.soc.params import SocParams
+
+from .bios import build_bios
+from .elf import Program
+from .interactive import Network, NetworkError, run_interactively
+from .model import Model, ModelParams, build_model, simulation_params
+from .paths import BuildError
+from .pcap import read_pcap
+from .records import RunEnd
+from .result import RunResult
+from .run import CycleLimitError, Simulation, SimulationError, Until, Wave
+from .stimulus import UartBytes
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+
+_HARDWARE = (
+    click.option("--cpu", default="tierv", show_default=True, help="LiteX's name of the CPU."),
+    click.option("--cpu-variant", default="standard", show_default=True, help="Variant of it."),
+    click.option("--uarts", type=int, help="Serial ports, 1 to 16."),
+    click.option("--sys-clk-hz", type=int, help="Clock of the SoC."),
+    click.option("--uart-baud", type=int, help="Speed of the serial ports after reset."),
+)
+
+
+def _hardware(command):
+    for option in reversed(_HARDWARE):
+        command = option(command)
+    return command
+
+
+def _soc(cpu: str, cpu_variant: str, **changes) -> SocParams:
+    chosen = {name: value for name, value in changes.items() if value is not None}
+    return simulation_params(cpu=cpu, cpu_variant=cpu_variant, **chosen)
+
+
+class _Group(click.Group):
+    """Shows what a user can do something about without a trace of the stack."""
+
+    def invoke(self, context: click.Context):
+        try:
+            return super().invoke(context)
+        except (BuildError, NetworkError, SimulationError, ValueError, KeyError) as error:
+            raise click.ClickException(str(error.args[0])) from error
+
+
+@click.group(cls=_Group)
+def main() -> None:
+    """Simulate the TierV SoC cycle by cycle, with its pins."""
+
+
+@main.command()
+@_hardware
+@click.option("--trace", type=click.Choice(["vcd", "fst"]), help="A model that writes waveforms.")
+@click.option("--quick", is_flag=True, help="Compile once only; the model is slower.")
+def build(trace: str | None, quick: bool, **hardware) -> None:
+    """Build a model, if it is not built already."""
+    model = build_model(ModelParams(soc=_soc(**hardware), trace=trace, profile=not quick))
+    click.echo(model.program)
+
+
+def _assignments(texts: tuple[str, ...]) -> dict[str, int]:
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.BadParameter(f"must be NAME=VALUE, not {text!r}")
+        values[name] = int(value, 0)
+    return values
+
+
+def _uart_texts(texts: tuple[str, ...]) -> list[UartBytes]:
+    items = []
+    for text in texts:
+        port, colon, characters = text.partition(":")
+        if not colon:
+            raise click.BadParameter(f"must be PORT:TEXT, not {text!r}")
+        items.append(UartBytes(int(port), characters.encode().decode("unicode_escape").encode()))
+    return items
+
+
+def _show(result: RunResult) -> None:
+    click.echo(f"ended by {result.end.name.lower()}, exit code {result.exit_code}")
+    speed = result.cycles_per_second * 1e-6
+    click.echo(f"{result.cycles} cycles in {result.wall_seconds:.2f} s, {speed:.2f} M cycles/s")
+    bad = sum(frame.errors != 0 for frame in result.frames)
+    sent, received = len(result.frames_sent), len(result.frames)
+    click.echo(f"{sent} frames to the SoC, {received} from it, {bad} of them with errors")
+    for index, value in sorted(result.results.items()):
+        click.echo(f"result {index}: {value} ({value:#x})")
+    for name, value in result.values.items():
+        shown = value.hex() if isinstance(value, bytes) else f"{value} ({value:#x})"
+        click.echo(f"{name}: {shown}")
+    for port in sorted({int(port) for port in result.characters["port"]}):
+        click.echo(f"serial port {port}: {result.uart(port)!r}")
+
+
+def _write_mailbox(path: Path, result: RunResult) -> None:
+    with path.open("w") as file:
+        for record in result.mailbox:
+            fields = {name: int(record[name]) for name in ("cycle", "offset", "data")}
+            file.write(json.dumps(fields) + "\n")
+
+
+def _model(soc: SocParams, wave: Path | None) -> Model:
+    trace = None if wave is None else "vcd" if wave.suffix == ".vcd" else "fst"
+    return build_model(ModelParams(soc=soc, trace=trace))
+
+
+@main.command()
+@_hardware
+@click.option("--firmware", type=_FILE, required=True, help="ELF file.")
+@click.option("--cycles", type=int, default=100_000_000, show_default=True, help="Limit.")
+@click.option("--set", "variables", multiple=True, metavar="NAME=VALUE", help="Set a variable.")
+@click.option("--get", "wanted", multiple=True, metavar="NAME", help="Print a variable.")
+@click.option("--frames", type=_FILE, help="Capture with frames for the SoC.")
+@click.option("--speed", type=float, default=1.0, show_default=True, help="Times its own speed.")
+@click.option("--mii-hz", type=int, default=25_000_000, show_default=True, help="MII clocks.")
+@click.option("--uart", "uart_texts", multiple=True, metavar="PORT:TEXT", help="Text for a port.")
+@click.option("--pcap", type=_NEW_FILE, help="Capture of the frames from the SoC.")
+@click.option("--mailbox", type=_NEW_FILE, help="Writes to the mailbox, as JSON lines.")
+@click.option("--wave", type=_NEW_FILE, help="Waveform, .vcd or .fst.")
+@click.option("--wave-from", type=int, default=0, help="First cycle in it.")
+@click.option("--wave-to", type=int, help="Cycle after the last in it.")
+@click.option("--stop-frames", type=int, help="End after so many frames from the SoC.")
+@click.option("--stop-quiet", type=int, help="End so many cycles after the last stimulus.")
+def run(**options) -> None:
+    """Run firmware without anybody watching, and say what it did.
+
+    The exit status is the firmware's exit code, or 12 if it did not end within the limit.
+    """
+    hardware = {name: options[name] for name in ("cpu", "cpu_variant", "uarts")}
+    soc = _soc(**hardware, sys_clk_hz=options["sys_clk_hz"], uart_baud=options["uart_baud"])
+    path = options["wave"]
+    wave = path and Wave(path=path, first_cycle=options["wave_from"], last_cycle=options["wave_to"])
+    capture = options["frames"]
+    frames = read_pcap(capture, soc.sys_clk_hz, speed=options["speed"]) if capture else []
+    try:
+        result = Simulation(_model(soc, path)).run(
+            Program(options["firmware"]),
+            cycles=options["cycles"],
+            frames=frames,
+            uart=_uart_texts(options["uart_texts"]),
+            set=_assignments(options["variables"]),
+            get=options["wanted"],
+            until=Until(frames=options["stop_frames"], quiet_cycles=options["stop_quiet"]),
+            mii_hz=options["mii_hz"],
+            pcap=options["pcap"],
+            wave=wave or None,
+            show_text=True,
+            progress=sys.stderr.isatty(),
+        )
+    except CycleLimitError as error:
+        result = error.result
+    _show(result)
+    if options["mailbox"]:
+        _write_mailbox(options["mailbox"], result)
+    sys.exit(int(RunEnd.LIMIT) if result.end is RunEnd.LIMIT else result.exit_code & 0xFF)
+
+
+@main.command()
+@_hardware
+@click.option("--firmware", type=_FILE, help="ELF file instead of the LiteX BIOS.")
+@click.option(
+    "--network",
+    type=click.Choice([kind.value for kind in Network]),
+    default="auto",
+    help="Ethernet.",
+)
+@click.option("--tap-name", default="tierv0", show_default=True, help="Name of the TAP device.")
+@click.option("--socket", "socket_path", type=_NEW_FILE, help="Where the socket is.")
+@click.option("--pcap", type=_NEW_FILE, help="Capture of the frames from the SoC.")
+def interactive(firmware, network, tap_name, socket_path, pcap, **hardware) -> None:
+    """Console on this terminal, Ethernet on a TAP device (root) or a UNIX socket."""
+    soc = _soc(**hardware)
+    model = build_model(ModelParams(soc=soc))
+    program = Program(firmware) if firmware else build_bios(soc)
+    end = run_interactively(
+        model,
+        program,
+        network=Network(network),
+        tap_name=tap_name,
+        socket_path=socket_path,
+        pcap=pcap,
+    )
+    click.echo(f"\nended by {end.name.lower()}")
+    sys.exit(int(end is RunEnd.ERROR))
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m tierv.sim")

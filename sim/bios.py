@@ -1,0 +1,78 @@
+"""LiteX's BIOS for a simulated SoC, built once per configuration.
+
+Run as a program, with the parameters as JSON and a folder, it does LiteX's part, which talks a lot
+and may not return after an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from tierv.soc.params import SocParams
+from tierv.soc.soc import quiet_litex_logs
+
+from .elf import Program
+from .model import config_name, generator_digest
+from .paths import BuildError, build_root, locked, run_logged, step
+
+#: What LiteX calls while it builds the BIOS, and the Debian package of each.
+_TOOLS = {
+    "riscv64-unknown-elf-gcc": "gcc-riscv64-unknown-elf",
+    "make": "make",
+    "meson": "meson",
+    "ninja": "ninja-build",
+}
+
+
+def build_bios(params: SocParams) -> Program:
+    """The BIOS, to be run from reset.
+
+    Raises ``BuildError`` if a tool is missing or fails.
+    """
+    folder = build_root() / "bios" / config_name(params)
+    stamp = folder / "stamp"
+    image = folder / "software/bios/bios.bin"
+    with locked(folder):
+        digest = generator_digest(params, parts=("soc", "sim/top.py"))
+        if not (image.exists() and stamp.exists() and stamp.read_text() == digest):
+            for tool, package in _TOOLS.items():
+                if shutil.which(tool) is None:
+                    raise BuildError(f"cannot find {tool}; install {package}")
+            stamp.unlink(missing_ok=True)
+            shutil.rmtree(folder / "software", ignore_errors=True)
+            with step(f"LiteX BIOS for {config_name(params)}"):
+                _call_litex(params, folder)
+            stamp.write_text(digest)
+    return Program(image, address=0)
+
+
+def _call_litex(params: SocParams, folder: Path) -> None:
+    log = folder / "build.log"
+    log.unlink(missing_ok=True)
+    text = json.dumps(dataclasses.asdict(params))
+    # LiteX's make files call python3.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    command = [sys.executable, "-m", __name__, text, folder]
+    run_logged(command, log, env={"PATH": path})
+
+
+def _build_here(params: SocParams, folder: Path) -> None:
+    from litex.soc.integration.builder import Builder
+
+    from .top import SimulationSoC
+
+    quiet_litex_logs()
+    builder = Builder(SimulationSoC(params), output_dir=str(folder), compile_gateware=False)
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(folder / "gateware")
+    builder.build(run=False)
+
+
+if __name__ == "__main__":
+    _build_here(SocParams(**json.loads(sys.argv[1])), Path(sys.argv[2]))

@@ -1,0 +1,253 @@
+#include "bench.h"
+
+#include <cstring>
+#include <iomanip>
+#include <stdexcept>
+
+
+
+namespace {
+
+// Signals of all RVFI channels side by side.
+uint64_t channel64(const VlWide<4>& value, unsigned channel) {
+    return value[2 * channel] | static_cast<uint64_t>(value[2 * channel + 1]) << 32;
+}
+
+uint32_t channel(uint64_t value, unsigned channel, unsigned width) {
+    return static_cast<uint32_t>(value >> (channel * width) & ((1ull << width) - 1));
+}
+
+}  // namespace
+
+Bench::Bench(const Options& options)
+    : options_(options), random_state_(options.seed * 0x9e3779b97f4a7c15ull + 1) {
+    for (const auto& [base, size] : options.memories)
+        memory_.add(static_cast<uint32_t>(base), static_cast<uint32_t>(size));
+    if (!options.trace.empty()) {
+        trace_ = std::fopen(options.trace.c_str(), "wb");
+        if (!trace_) throw std::runtime_error("cannot write " + options.trace);
+    }
+    if (!options.events.empty()) {
+        events_.open(options.events);
+        if (!events_) throw std::runtime_error("cannot write " + options.events);
+    }
+    if (!options.wave.empty()) {
+#if VM_TRACE
+        Verilated::traceEverOn(true);
+        wave_ = std::make_unique<VerilatedVcdC>();
+        core_.trace(wave_.get(), 99);
+        wave_->open(options.wave.c_str());
+#else
+        throw std::runtime_error("this model was built without --wave");
+#endif
+    }
+}
+
+Bench::~Bench() {
+    if (trace_) std::fclose(trace_);
+#if VM_TRACE
+    if (wave_) wave_->close();
+#endif
+}
+
+uint32_t Bench::random() {
+    random_state_ ^= random_state_ << 13;
+    random_state_ ^= random_state_ >> 7;
+    random_state_ ^= random_state_ << 17;
+    return static_cast<uint32_t>(random_state_ >> 16);
+}
+
+void Bench::clock() {
+    core_.clk = 1;
+    core_.eval();
+#if VM_TRACE
+    if (wave_) wave_->dump(wave_time_++);
+#endif
+    core_.clk = 0;
+    core_.eval();
+#if VM_TRACE
+    if (wave_) wave_->dump(wave_time_++);
+#endif
+}
+
+bool Bench::load_local(uint32_t address, uint32_t word) {
+    if (address >= IMEM_BASE && address - IMEM_BASE < IMEM_BYTES) {
+        core_.imem_wb_cyc = core_.imem_wb_stb = core_.imem_wb_we = 1;
+        core_.imem_wb_sel = 15;
+        core_.imem_wb_adr = address >> 2;
+        core_.imem_wb_dat_w = word;
+    } else if (address >= DMEM_BASE && address - DMEM_BASE < DMEM_BYTES) {
+        core_.dmem_wb_cyc = core_.dmem_wb_stb = core_.dmem_wb_we = 1;
+        core_.dmem_wb_sel = 15;
+        core_.dmem_wb_adr = address >> 2;
+        core_.dmem_wb_dat_w = word;
+    } else {
+        return false;
+    }
+    clock();
+    core_.imem_wb_cyc = core_.imem_wb_stb = core_.imem_wb_we = 0;
+    core_.dmem_wb_cyc = core_.dmem_wb_stb = core_.dmem_wb_we = 0;
+    clock();
+    return true;
+}
+
+void Bench::load(const Program& program) {
+    for (const Segment& segment : program.segments()) {
+        for (size_t offset = 0; offset < segment.bytes.size(); offset += 4) {
+            uint32_t word = 0;
+            std::memcpy(&word, &segment.bytes[offset],
+                        std::min<size_t>(4, segment.bytes.size() - offset));
+            const uint32_t address = segment.address + static_cast<uint32_t>(offset);
+            if (load_local(address, word)) continue;
+            Region* region = memory_.find(address);
+            if (!region || !region->contains(address + 3)) {
+                char text[64];
+                std::snprintf(text, sizeof text, "no memory at 0x%08x for the program", address);
+                throw std::runtime_error(text);
+            }
+            memory_.write(*region, address, word, 15);
+        }
+    }
+}
+
+void Bench::serve_console(uint32_t offset) {
+    core_.wb_ack = 1;
+    core_.wb_dat_r = static_cast<uint32_t>(cycle_);
+    if (!core_.wb_we) return;
+    const uint32_t word = core_.wb_dat_w;
+    switch (offset) {
+        case 0:
+            ended_ = true;
+            status_ = static_cast<int>(word & 0xff);
+            break;
+        case 4: std::putchar(static_cast<int>(word & 0xff)); break;
+        case 8: lines_ |= word; break;
+        case 12: lines_ &= ~word; break;
+        case 16: std::printf("%08x\n", word); break;
+        case 20:
+            if (events_.is_open()) events_ << cycle_ << " mark " << word << "\n";
+            break;
+        default: break;
+    }
+}
+
+void Bench::serve_bus() {
+    core_.wb_ack = core_.wb_err = 0;
+    core_.imem_wb_cyc = core_.imem_wb_stb = core_.dmem_wb_cyc = core_.dmem_wb_stb = 0;
+    if (!core_.wb_cyc || !core_.wb_stb) return;
+    if (wait_ < 0)
+        wait_ = options_.wait_states ? static_cast<int>(random() % (options_.wait_states + 1)) : 0;
+    if (wait_ > 0) {
+        wait_--;
+        return;
+    }
+    const uint32_t address = core_.wb_adr << 2;
+    if (address - IMEM_BASE < IMEM_BYTES) {
+        core_.imem_wb_cyc = core_.imem_wb_stb = 1;
+        core_.imem_wb_we = core_.wb_we;
+        core_.imem_wb_adr = core_.wb_adr;
+        core_.imem_wb_sel = core_.wb_sel;
+        core_.imem_wb_dat_w = core_.wb_dat_w;
+        core_.wb_ack = core_.imem_wb_ack;
+        core_.wb_dat_r = core_.imem_wb_dat_r;
+    } else if (address - DMEM_BASE < DMEM_BYTES) {
+        core_.dmem_wb_cyc = core_.dmem_wb_stb = 1;
+        core_.dmem_wb_we = core_.wb_we;
+        core_.dmem_wb_adr = core_.wb_adr;
+        core_.dmem_wb_sel = core_.wb_sel;
+        core_.dmem_wb_dat_w = core_.wb_dat_w;
+        core_.wb_ack = core_.dmem_wb_ack;
+        core_.wb_dat_r = core_.dmem_wb_dat_r;
+    } else if (address - options_.console < 4096) {
+        serve_console(address - options_.console);
+    } else if (Region* region = memory_.find(address)) {
+        core_.wb_ack = 1;
+        core_.wb_dat_r = memory_.read(*region, address);
+        if (core_.wb_we) {
+            memory_.write(*region, address, core_.wb_dat_w, core_.wb_sel);
+            if (options_.has_tohost && address == (options_.tohost & ~3u)) {
+                ended_ = true;
+                status_ = core_.wb_dat_w == 1 ? 0 : static_cast<int>(core_.wb_dat_w >> 1);
+            }
+        }
+    } else {
+        core_.wb_err = 1;
+    }
+    if (core_.wb_ack || core_.wb_err) wait_ = -1;
+}
+
+void Bench::drive_lines() {
+    if (options_.line_period && random() % options_.line_period == 0) {
+        const unsigned line = random() % LINES;
+        lines_ |= 1u << line;
+        falls_[line] = options_.pulse ? cycle_ + options_.pulse : 0;
+    }
+    for (unsigned line = 0; line < LINES; line++)
+        if (falls_[line] == cycle_ && cycle_) lines_ &= ~(1u << line);
+    if (lines_ != core_.lines && events_.is_open())
+        events_ << cycle_ << " lines " << std::hex << lines_ << std::dec << "\n";
+    core_.lines = lines_;
+}
+
+void Bench::record() {
+    for (unsigned c = 0; c < 2; c++) {
+        if (!(core_.rvfi_valid >> c & 1)) continue;
+        TraceRecord record{};
+        record.order = channel64(core_.rvfi_order, c);
+        record.cycle = cycle_;
+        record.instruction = channel(core_.rvfi_insn, c, 32);
+        record.pc = channel(core_.rvfi_pc_rdata, c, 32);
+        record.next_pc = channel(core_.rvfi_pc_wdata, c, 32);
+        record.rd_value = channel(core_.rvfi_rd_wdata, c, 32);
+        record.memory_address = channel(core_.rvfi_mem_addr, c, 32);
+        record.memory_read = channel(core_.rvfi_mem_rdata, c, 32);
+        record.memory_written = channel(core_.rvfi_mem_wdata, c, 32);
+        record.tier = static_cast<uint8_t>(channel(core_.rvfi_ctx, c, TIER_BITS));
+        record.rd = static_cast<uint8_t>(channel(core_.rvfi_rd_addr, c, 5));
+        record.read_mask = static_cast<uint8_t>(channel(core_.rvfi_mem_rmask, c, 4));
+        record.write_mask = static_cast<uint8_t>(channel(core_.rvfi_mem_wmask, c, 4));
+        record.trap = core_.rvfi_trap >> c & 1;
+        record.interrupt = core_.rvfi_intr >> c & 1;
+        record.cause = static_cast<uint8_t>(channel(core_.rvfi_cause, c, 6));
+        std::fwrite(&record, sizeof record, 1, trace_);
+    }
+}
+
+void Bench::write_signature(const Program& program) {
+    uint32_t begin, end;
+    if (!program.symbol("begin_signature", begin) || !program.symbol("end_signature", end))
+        throw std::runtime_error("the program has no begin_signature and end_signature");
+    std::ofstream file(options_.signature);
+    if (!file) throw std::runtime_error("cannot write " + options_.signature);
+    for (uint32_t address = begin; address < end; address += 4) {
+        Region* region = memory_.find(address);
+        if (!region) throw std::runtime_error("the signature is not in a memory of the bus");
+        file << std::hex << std::setw(8) << std::setfill('0') << memory_.read(*region, address)
+             << "\n";
+    }
+}
+
+int Bench::run(const Program& program) {
+    core_.rst = 1;
+    core_.timer = 0;
+    core_.lines = 0;
+    core_.wb_ack = core_.wb_err = 0;
+    core_.imem_wb_cyc = core_.imem_wb_stb = core_.dmem_wb_cyc = core_.dmem_wb_stb = 0;
+    clock();
+    clock();
+    load(program);
+    if (!options_.has_tohost)
+        options_.has_tohost = program.symbol("tohost", options_.tohost);
+    core_.rst = 0;
+    for (; !ended_ && cycle_ < options_.cycles; cycle_++) {
+        drive_lines();
+        core_.eval();
+        serve_bus();
+        core_.eval();
+        if (trace_) record();
+        clock();
+    }
+    std::fflush(stdout);
+    if (!options_.signature.empty()) write_signature(program);
+    return status_;
+}

@@ -1,0 +1,106 @@
+// Runs a program on the Verilated core with its local memories, a bus with RAM, wait states and
+// errors, and interrupt lines that rise at random.
+#include <getopt.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+
+#include "bench.h"
+
+namespace {
+
+const char kUsage[] = R"(usage: core_bench [options] PROGRAM.elf
+  --cycles N           give up after N cycles (10000000)
+  --memory BASE:SIZE   RAM on the bus; may be repeated (0x0:0x10000 and 0x40000000:0x100000)
+  --console BASE       page of the console and exit registers (0xf0000000)
+  --tohost ADDRESS     end when this word is written (the symbol tohost if there is one)
+  --signature FILE     write the words from begin_signature to end_signature, a line each
+  --trace FILE         write a record of every retired instruction
+  --events FILE        write a line for each change of the lines and each console mark
+  --wait-states N      0 to N wait states a transfer, at random (0)
+  --line-period N      raise one line every N cycles on average, at random (never)
+  --pulse N            lower it again after N cycles (when the program does)
+  --seed N             of everything random (1)
+  --wave FILE          write a VCD
+exit status: what the program wrote to the exit register, 0 for a tohost of 1, tohost >> 1 for
+another one; 124 after --cycles.
+Console page: +0 exit, +4 print a byte, +8 raise lines, +12 lower lines, +16 print a word,
++20 mark; reads give the cycle.
+)";
+
+uint64_t number(const char* text) {
+    char* end = nullptr;
+    const uint64_t value = std::strtoull(text, &end, 0);
+    if (end == text || *end != '\0') throw std::invalid_argument(std::string("not a number: ") + text);
+    return value;
+}
+
+Bench::Options parse(int argc, char** argv, std::string& program) {
+    enum { kCycles = 1, kMemory, kConsole, kTohost, kSignature, kTrace, kEvents, kWait, kPeriod,
+           kPulse, kSeed, kWave, kHelp };
+    const option known[] = {{"cycles", 1, nullptr, kCycles},
+                            {"memory", 1, nullptr, kMemory},
+                            {"console", 1, nullptr, kConsole},
+                            {"tohost", 1, nullptr, kTohost},
+                            {"signature", 1, nullptr, kSignature},
+                            {"trace", 1, nullptr, kTrace},
+                            {"events", 1, nullptr, kEvents},
+                            {"wait-states", 1, nullptr, kWait},
+                            {"line-period", 1, nullptr, kPeriod},
+                            {"pulse", 1, nullptr, kPulse},
+                            {"seed", 1, nullptr, kSeed},
+                            {"wave", 1, nullptr, kWave},
+                            {"help", 0, nullptr, kHelp},
+                            {}};
+    Bench::Options options;
+    for (int code; (code = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
+        switch (code) {
+            case kCycles: options.cycles = number(optarg); break;
+            case kMemory: {
+                const std::string text = optarg;
+                const size_t colon = text.find(':');
+                if (colon == std::string::npos)
+                    throw std::invalid_argument("memory must be BASE:SIZE, not " + text);
+                options.memories.emplace_back(number(text.substr(0, colon).c_str()),
+                                              number(text.substr(colon + 1).c_str()));
+                break;
+            }
+            case kConsole: options.console = static_cast<uint32_t>(number(optarg)); break;
+            case kTohost:
+                options.has_tohost = true;
+                options.tohost = static_cast<uint32_t>(number(optarg));
+                break;
+            case kSignature: options.signature = optarg; break;
+            case kTrace: options.trace = optarg; break;
+            case kEvents: options.events = optarg; break;
+            case kWait: options.wait_states = static_cast<unsigned>(number(optarg)); break;
+            case kPeriod: options.line_period = static_cast<unsigned>(number(optarg)); break;
+            case kPulse: options.pulse = static_cast<unsigned>(number(optarg)); break;
+            case kSeed: options.seed = number(optarg); break;
+            case kWave: options.wave = optarg; break;
+            case kHelp: std::cout << kUsage; std::exit(0);
+            default: throw std::invalid_argument("see --help");
+        }
+    }
+    if (optind != argc - 1) throw std::invalid_argument("one program expected; see --help");
+    program = argv[optind];
+    if (options.memories.empty()) options.memories = {{0x0, 0x10000}, {0x40000000, 0x100000}};
+    return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        std::string path;
+        const Bench::Options options = parse(argc, argv, path);
+        Bench bench(options);
+        return bench.run(Program(path));
+    } catch (const std::exception& error) {
+        std::cerr << "core_bench: " << error.what() << "\n";
+        return 125;
+    }
+}

@@ -1,0 +1,111 @@
+"""Programs for the simulated SoC: segments to load, and symbols by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from .records import DTYPES
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Bytes of a program: where they are loaded, and where the program expects them."""
+
+    load_address: int
+    run_address: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """Address and size in bytes of a variable or function."""
+
+    address: int
+    size: int
+
+
+class Program:
+    """An executable file.
+
+    An ELF file has segments and symbols; with ``address`` the file is taken as plain bytes for
+    there. Raises ``ValueError`` for an ELF file that is not for 32-bit RISC-V.
+    """
+
+    def __init__(self, path: Path | str, address: int | None = None) -> None:
+        self.path = Path(path)
+        self.symbols: dict[str, Symbol] = {}
+        if address is not None:
+            self.entry = address
+            self.segments = [Segment(address, address, self.path.read_bytes())]
+            return
+        with self.path.open("rb") as file:
+            self._read_elf(file)
+
+    def _read_elf(self, file) -> None:
+        if file.read(4) != b"\x7fELF":
+            raise ValueError(f"firmware must be an ELF file, not {self.path}")
+        file.seek(0)
+        elf = ELFFile(file)
+        if elf["e_machine"] != "EM_RISCV" or elf.elfclass != 32:
+            raise ValueError(f"firmware must be for 32-bit RISC-V, not {self.path}")
+        self.entry = elf["e_entry"]
+        self.segments = [
+            Segment(segment["p_paddr"], segment["p_vaddr"], segment.data())
+            for segment in elf.iter_segments("PT_LOAD")
+            if segment["p_filesz"]
+        ]
+        for section in elf.iter_sections():
+            if isinstance(section, SymbolTableSection):
+                for symbol in section.iter_symbols():
+                    if symbol["st_shndx"] != "SHN_UNDEF" and symbol.name:
+                        self.symbols[symbol.name] = Symbol(symbol["st_value"], symbol["st_size"])
+
+    def symbol(self, name: str) -> Symbol:
+        """Raises ``KeyError`` with the name if the program has no such symbol."""
+        try:
+            return self.symbols[name]
+        except KeyError:
+            raise KeyError(f"{self.path.name} has no symbol {name!r}") from None
+
+    def load_address(self, name: str) -> int:
+        """Where the initial value of a 32-bit variable is loaded.
+
+        Raises ``ValueError`` for a variable that start-up code clears (one in ``.bss``).
+        """
+        symbol = self.symbol(name)
+        if symbol.size not in (0, 4):
+            raise ValueError(f"{name} must have 4 bytes to be set, not {symbol.size}")
+        for segment in self.segments:
+            offset = symbol.address - segment.run_address
+            if 0 <= offset <= len(segment.data) - 4:
+                return segment.load_address + offset
+        raise ValueError(f"{name} has no initial value to set: give it one other than 0")
+
+    def covers(self, address: int) -> bool:
+        """True if the program has a byte for the address."""
+        return any(
+            segment.load_address <= address < segment.load_address + len(segment.data)
+            for segment in self.segments
+        )
+
+
+def jump_to(target: int) -> bytes:
+    """RISC-V code, for any place, that jumps to an absolute address."""
+    # lui t0, upper; jalr zero, lower(t0): the lower half is signed.
+    upper = (target + 0x800) & 0xFFFF_F000
+    lower = (target - upper) & 0xFFF
+    words = (upper | 0x2B7, lower << 20 | 0x0002_8067)
+    return b"".join(word.to_bytes(4, "little") for word in words)
+
+
+def encode_image(segments: list[tuple[int, bytes]]) -> bytes:
+    """The harness's image file of (address, bytes)."""
+    parts = []
+    for address, data in segments:
+        parts.append(np.array((address, len(data)), DTYPES["Segment"]).tobytes() + data)
+    return b"".join(parts)

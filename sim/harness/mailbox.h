@@ -1,0 +1,26 @@
+// What firmware writes to the mailbox: the log, and the entries that the harness acts on.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "files.h"
+#include "lines.h"
+
+class Mailbox {
+  public:
+    // Shows the debug text on the standard error stream if `show_text`.
+    Mailbox(const std::string& log_path, Lines& lines, bool show_text)
+        : log_(log_path), lines_(lines), show_text_(show_text) {}
+
+    void write(int64_t cycle, uint32_t offset, uint32_t data);
+
+    // The value that firmware ended the run with.
+    std::optional<uint32_t> exit_code() const { return exit_code_; }
+
+  private:
+    RecordWriter log_;
+    Lines& lines_;
+    bool show_text_;
+    std::optional<uint32_t> exit_code_;
+};

@@ -1,0 +1,56 @@
+// The command line of the harness.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lines.h"
+#include "uart_receiver.h"
+
+struct Options {
+    struct Poke {
+        uint32_t address, value;
+    };
+    struct Peek {
+        uint32_t address, bytes;
+    };
+    struct UartText {
+        uint32_t port;
+        std::string text;
+    };
+
+    // Inputs.
+    std::vector<std::string> images;
+    std::vector<Poke> pokes;
+    std::string frames, uart, lines;
+    std::vector<RandomLine> random_lines;
+    uint64_t mii_hz = 25'000'000;
+    std::vector<UartFormat> uart_formats;
+
+    // Outputs.
+    std::vector<Peek> peeks;
+    std::string peeks_path, frames_out, frames_sent, pcap, uart_out, lines_out, mailbox_out,
+        summary, wave;
+    int64_t wave_from = 0, wave_to = INT64_MAX;
+    bool show_text = false, progress = false;
+
+    // Ends.
+    int64_t cycles = INT64_MAX;
+    uint64_t stop_frames = UINT64_MAX;
+    std::optional<UartText> stop_text;
+    // Cycles to go on after the last stimulus.
+    std::optional<int64_t> stop_after;
+
+    // Interactive use.
+    bool console = false;
+    int network_fd = -1;
+};
+
+// Throws for an option that does not exist or whose value can't be read.
+Options parse_options(int argc, char** argv);
+std::string usage();
+
+// A serial bit in 1/256 cycles.
+uint32_t bit_q8(uint64_t baud);

@@ -1,0 +1,177 @@
+"""A simulated board on the desk: its console on the terminal, its network on the host."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import fcntl
+import os
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import tty
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .elf import Program
+from .model import Model
+from .paths import build_root, say
+from .records import RunEnd
+from .run import Simulation
+
+#: Linux, if_tun.h.
+_TUNSETIFF = 0x400454CA
+_IFF_TAP = 0x0002
+_IFF_NO_PI = 0x1000
+_TUN_DEVICE = "/dev/net/tun"
+_PREFIX_BITS = 24
+
+
+class Network(enum.StrEnum):
+    """Where the frames of the simulated board go."""
+
+    #: A TAP device if that is allowed, or else a socket.
+    AUTO = "auto"
+    #: A network interface of the host; needs root.
+    TAP = "tap"
+    #: A UNIX datagram socket, one frame a datagram; answers whom it last heard from.
+    SOCKET = "socket"
+    NONE = "none"
+
+
+class NetworkError(Exception):
+    """The network that was asked for can't be had; says why."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """An open end of the network and what to tell the user about it."""
+
+    fd: int | None
+    description: str
+
+
+def open_tap(name: str) -> int:
+    """File descriptor of a new TAP device.
+
+    Raises ``NetworkError`` where TAP devices are not available or not allowed.
+    """
+    try:
+        fd = os.open(_TUN_DEVICE, os.O_RDWR)
+    except OSError as error:
+        raise NetworkError(f"cannot open {_TUN_DEVICE}: {error.strerror}") from None
+    try:
+        request = struct.pack("16sH22x", name.encode(), _IFF_TAP | _IFF_NO_PI)
+        fcntl.ioctl(fd, _TUNSETIFF, request)
+    except OSError as error:
+        os.close(fd)
+        raise NetworkError(f"cannot make TAP device {name}: {error.strerror}") from None
+    return fd
+
+
+def _configure_tap(name: str, address: str) -> None:
+    for words in (
+        ["address", "replace", f"{address}/{_PREFIX_BITS}", "dev", name],
+        ["link", "set", name, "up"],
+    ):
+        try:
+            done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            raise NetworkError("cannot find ip; install iproute2") from None
+        if done.returncode:
+            raise NetworkError(f"ip {' '.join(words)}: {done.stderr.strip()}")
+
+
+@contextlib.contextmanager
+def _socket_port(path: Path) -> Iterator[Port]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+        end.bind(str(path))
+        try:
+            yield Port(end.fileno(), f"datagram socket {path}")
+        finally:
+            path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def open_network(kind: Network, name: str, path: Path, host_address: str) -> Iterator[Port]:
+    """Open the network: a TAP device ``name`` with the host's address, or a socket at ``path``."""
+    if kind is Network.NONE:
+        yield Port(None, "none")
+        return
+    if kind is not Network.SOCKET:
+        try:
+            fd = open_tap(name)
+            try:
+                _configure_tap(name, host_address)
+                yield Port(fd, f"TAP device {name}, this host is {host_address}")
+            finally:
+                os.close(fd)
+            return
+        except NetworkError as error:
+            if kind is Network.TAP:
+                raise
+            say(f"no TAP device: {error}")
+    with _socket_port(path) as port:
+        yield port
+
+
+@contextlib.contextmanager
+def raw_terminal() -> Iterator[None]:
+    """Every key goes to the board, while the standard input is a terminal."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    fd = sys.stdin.fileno()
+    saved = termios.tcgetattr(fd)
+    tty.setraw(fd)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, saved)
+
+
+def run_interactively(
+    model: Model,
+    program: Program,
+    *,
+    network: Network = Network.AUTO,
+    tap_name: str = "tierv0",
+    socket_path: Path | None = None,
+    pcap: Path | None = None,
+) -> RunEnd:
+    """Run a program until the user types Ctrl-] or firmware ends it.
+
+    Raises ``NetworkError`` if the network that was asked for can't be had.
+    """
+    soc = model.params.soc
+    if not soc.ethernet:
+        network = Network.NONE
+    path = socket_path or build_root() / "sim.sock"
+    with (
+        tempfile.NamedTemporaryFile(prefix="tierv-", suffix=".bin") as image,
+        open_network(network, tap_name, path, soc.remote_ip) as port,
+    ):
+        image.write(Simulation(model).image(program))
+        image.flush()
+        command = [str(model.program), "--image", image.name, "--console", "--text"]
+        if port.fd is not None:
+            command += ["--network-fd", str(port.fd)]
+        if pcap is not None:
+            command += ["--pcap", str(pcap)]
+        say(f"network: {port.description}; the board is {soc.local_ip} as far as its firmware says")
+        say("console: Ctrl-] ends the simulation")
+        fds = () if port.fd is None else (port.fd,)
+        blocking = os.get_blocking(sys.stdin.fileno())
+        try:
+            with raw_terminal():
+                status = subprocess.run(command, pass_fds=fds, check=False).returncode
+        finally:
+            # The harness shares the terminal, and leaves it not blocking.
+            os.set_blocking(sys.stdin.fileno(), blocking)
+    return RunEnd(status) if status in list(RunEnd) else RunEnd.ERROR

@@ -1,0 +1,91 @@
+"""Where builds go, and running the programs that make them."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+#: Lines of a log that are shown when its program failed.
+LOG_TAIL_LINES = 25
+
+
+class BuildError(Exception):
+    """A program that a build needs is missing or failed; says which, and shows its last words."""
+
+
+def build_root() -> Path:
+    """The folder for everything built: ``build`` of the checkout, or else of the current folder."""
+    checkout = Path(__file__).resolve().parent.parent
+    base = checkout if (checkout / "pyproject.toml").exists() else Path.cwd()
+    return base / "build"
+
+
+def say(text: str) -> None:
+    """Tell on the standard error stream what is being done."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def run_logged(
+    command: Sequence[str | Path],
+    log: Path,
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    good: Sequence[int] = (0,),
+) -> None:
+    """Run a program with its output in a log file.
+
+    Raises ``BuildError`` with the end of the log unless its exit status is a ``good`` one.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    words = [str(word) for word in command]
+    with log.open("a") as output:
+        output.write(f"$ {' '.join(words)}\n")
+        output.flush()
+        try:
+            status = subprocess.run(
+                words,
+                cwd=cwd,
+                env=None if env is None else os.environ | dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            ).returncode
+        except FileNotFoundError:
+            raise BuildError(f"cannot find {words[0]}; is it installed?") from None
+    if status not in good:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:])
+        raise BuildError(f"{Path(words[0]).name} failed ({status}); the end of {log}:\n{tail}")
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from building in the folder, which is made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another build in {folder}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def step(text: str) -> Iterator[None]:
+    """Tell what is being done, and how long it took."""
+    start = time.monotonic()
+    print(f"{text} ...", end=" ", file=sys.stderr, flush=True)
+    try:
+        yield
+    except BaseException:
+        print("failed", file=sys.stderr, flush=True)
+        raise
+    print(f"{time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)

@@ -1,0 +1,82 @@
+"""The SoC as it is simulated: pins for the harness, clocks and reset from outside."""
+
+from __future__ import annotations
+
+from litex.build.generic_platform import Pins, Subsignal
+from litex.build.sim import SimPlatform
+from litex.gen import LiteXModule
+from migen import ClockDomain, Record, Signal
+
+from tierv.soc import map as soc_map
+from tierv.soc.mailbox import mailbox_layout
+from tierv.soc.params import SocParams
+from tierv.soc.soc import TierVSoC
+
+#: LEDs on the pins.
+LEDS = 8
+#: Name of the Verilog module.
+TOP_MODULE = "sim"
+
+
+def _record(layout: list[tuple[str, int]]) -> list[Subsignal]:
+    return [Subsignal(name, Pins(width)) for name, width in layout]
+
+
+def _io(uarts: int) -> list[tuple]:
+    mii = [("rx_dv", 1), ("rx_er", 1), ("rx_data", 4), ("tx_en", 1), ("tx_data", 4)]
+    return [
+        ("sys_clk", 0, Pins(1)),
+        ("sys_rst", 0, Pins(1)),
+        ("uarts", 0, *_record([("tx", uarts), ("rx", uarts)])),
+        ("lines", 0, Pins(soc_map.EXTERNAL_LINES)),
+        *(("user_led", index, Pins(1)) for index in range(LEDS)),
+        ("eth_clocks", 0, *_record([("tx", 1), ("rx", 1)])),
+        ("eth", 0, *_record(mii)),
+        ("mailbox", 0, *_record(mailbox_layout())),
+    ]
+
+
+class SimulationPlatform(SimPlatform):
+    """LiteX's simulation platform, without its harness."""
+
+    def __init__(self, uarts: int) -> None:
+        SimPlatform.__init__(self, "SIM", _io(uarts))
+
+    def build(self, *args, **kwargs) -> None:
+        """Nothing: ``design`` writes the Verilog, and only software is built LiteX's way."""
+
+
+class _ClocksAndReset(LiteXModule):
+    def __init__(self, platform: SimulationPlatform) -> None:
+        self.rst = Signal()
+        self.cd_sys = ClockDomain()
+        self.comb += [
+            self.cd_sys.clk.eq(platform.request("sys_clk")),
+            self.cd_sys.rst.eq(platform.request("sys_rst") | self.rst),
+        ]
+
+
+class SimulationSoC(TierVSoC):
+    """``TierVSoC`` with the pins of all serial ports in two vectors, and with the mailbox."""
+
+    def __init__(self, params: SocParams) -> None:
+        platform = SimulationPlatform(params.uarts)
+        self._uart_pins = platform.request("uarts")
+        TierVSoC.__init__(
+            self,
+            platform,
+            params,
+            _ClocksAndReset(platform),
+            timing_constraints=False,
+            phy_hw_reset=False,
+        )
+        # For the BIOS: main_ram may have been loaded and is not to be tested, and there is no PHY
+        # to be given 0.4 s of reset.
+        self.add_config("MAIN_RAM_INIT", 1)
+        self.add_constant("ETH_PHY_NO_RESET")
+
+    def uart_pads(self, index: int) -> Record:
+        """A record with the wires of port ``index`` in the two vectors."""
+        pads = Record([("tx", 1), ("rx", 1)])
+        self.comb += [self._uart_pins.tx[index].eq(pads.tx), pads.rx.eq(self._uart_pins.rx[index])]
+        return pads

@@ -1,0 +1,1 @@
+"""The SoC around the core, in LiteX."""

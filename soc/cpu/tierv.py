@@ -1,0 +1,146 @@
+"""The LiteX CPU class. LiteX finds the assembler and C files beside this one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from litex.gen import *
+from litex.soc.cores.cpu import CPU, CPU_GCC_TRIPLE_RISCV32
+from litex.soc.integration.soc import SoCRegion
+from litex.soc.interconnect import wishbone
+from migen import *
+
+from tierv.rtl.document import c_header
+from tierv.rtl.isa import MAX_LINES, MAX_TIERS
+from tierv.rtl.params import CoreParams, Region
+from tierv.rtl.verilog import CLUSTER_MODULE, cluster_verilog
+
+from ..map import ORIGINS, SIZES
+
+#: Tiers of each variant.
+VARIANTS = {"standard": 3, "single": 1} | {f"tiers{n}": n for n in range(1, MAX_TIERS + 1)}
+#: Memories of LiteX that every SoC has; the others are where the SoC puts them.
+_LITEX_MEMORIES = ("rom", "sram", "main_ram", "csr")
+
+
+class TierV(CPU):
+    """The core with its tightly coupled memories, which are also slaves of the SoC's bus.
+
+    ``parameters`` may be replaced before the SoC is finalized; tiers, reset address and the
+    places of the memories are set from the variant and the SoC's map.
+    """
+
+    category = "softcore"
+    family = "riscv"
+    name = "tierv"
+    human_name = "TierV"
+    variants = VARIANTS
+    data_width = 32
+    endianness = "little"
+    gcc_triple = CPU_GCC_TRIPLE_RISCV32
+    linker_output_format = "elf32-littleriscv"
+    nop = "nop"
+    io_regions = {0x8000_0000: 0x8000_0000}
+    #: Verilog module and array of each column of the memories, for a simulation to load.
+    backdoor_memories = {
+        "itcm": [(f"{CLUSTER_MODULE}.imem", f"column{n}") for n in range(2)],
+        "dtcm": [(f"{CLUSTER_MODULE}.dmem", "column0")],
+    }
+
+    @property
+    def mem_map(self) -> dict[str, int]:
+        return {name: ORIGINS[name] for name in _LITEX_MEMORIES}
+
+    @property
+    def gcc_flags(self) -> str:
+        return "-march=rv32i2p0_m -mabi=ilp32 -D__tierv__"
+
+    def __init__(self, platform, variant: str = "standard") -> None:
+        self.platform = platform
+        self.variant = variant
+        self.parameters = CoreParams(
+            tiers=VARIANTS[variant],
+            lines=MAX_LINES,
+            imem=Region(base=ORIGINS["itcm"], size_bytes=SIZES["itcm"]),
+            dmem=Region(base=ORIGINS["dtcm"], size_bytes=SIZES["dtcm"]),
+        )
+        self.reset = Signal()
+        self.interrupt = Signal(MAX_LINES)
+        self.bus = _bus()
+        self.itcm_bus = _bus()
+        self.dtcm_bus = _bus()
+        self.periph_buses = [self.bus]
+        self.memory_buses = []
+        # What the core does, for simulation and logic analysers.
+        self.timer = Signal(MAX_TIERS)
+        self.wake = Signal(MAX_TIERS)
+        self.issue_valid = Signal()
+        self.issue_tier = Signal(3)
+        self.retire_valid = Signal()
+        self.retire_tier = Signal(3)
+        self.retire_pc = Signal(32)
+
+    def set_reset_address(self, reset_address: int) -> None:
+        self.reset_address = reset_address
+        self.parameters = replace(self.parameters, reset_address=reset_address)
+
+    def generated_headers(self) -> dict[str, str]:
+        """Name and text of the headers about the core that software needs."""
+        return {"tierv.h": c_header(self.parameters)}
+
+    def add_soc_components(self, soc) -> None:
+        """Put the memories on the bus and tell the software about the core."""
+        for name, bus, region in (
+            ("itcm", self.itcm_bus, self.parameters.imem),
+            ("dtcm", self.dtcm_bus, self.parameters.dmem),
+        ):
+            soc.bus.add_slave(
+                name=name,
+                slave=bus,
+                region=SoCRegion(
+                    origin=region.base, size=region.size_bytes, mode="rwx", cached=True
+                ),
+            )
+        soc.add_config("CPU_TIERS", self.parameters.tiers)
+
+    def _instance(self) -> Instance:
+        p = self.parameters
+        ports = {
+            "i_clk": ClockSignal("sys"),
+            "i_rst": ResetSignal("sys") | self.reset,
+            "i_lines": self.interrupt[: p.lines],
+            "i_timer": self.timer[: p.tiers],
+            "o_wake": self.wake[: p.tiers],
+            "o_issue_valid": self.issue_valid,
+            "o_issue_tier": self.issue_tier[: p.tier_bits],
+            "o_retire_valid": self.retire_valid,
+            "o_retire_tier": self.retire_tier[: p.tier_bits],
+            "o_retire_pc": self.retire_pc,
+        }
+        for name in ("cyc", "stb", "we", "adr", "sel", "dat_w"):
+            ports[f"o_wb_{name}"] = getattr(self.bus, name)
+            ports[f"i_imem_wb_{name}"] = getattr(self.itcm_bus, name)
+            ports[f"i_dmem_wb_{name}"] = getattr(self.dtcm_bus, name)
+        for name in ("dat_r", "ack"):
+            ports[f"i_wb_{name}"] = getattr(self.bus, name)
+            ports[f"o_imem_wb_{name}"] = getattr(self.itcm_bus, name)
+            ports[f"o_dmem_wb_{name}"] = getattr(self.dtcm_bus, name)
+        ports["i_wb_err"] = self.bus.err
+        return Instance(CLUSTER_MODULE, **ports)
+
+    def do_finalize(self) -> None:
+        folder = Path(self.platform.output_dir)
+        source = (folder / "gateware" / f"{CLUSTER_MODULE}.v").resolve()
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(cluster_verilog(self.parameters))
+        self.platform.add_source(str(source))
+        headers = folder / "software" / "include" / "generated"
+        headers.mkdir(parents=True, exist_ok=True)
+        for name, text in self.generated_headers().items():
+            (headers / name).write_text(text)
+        self.specials += self._instance()
+
+
+def _bus() -> wishbone.Interface:
+    return wishbone.Interface(data_width=32, address_width=32, addressing="word")

@@ -1,0 +1,75 @@
+"""The Ethernet PHY interface."""
+
+from __future__ import annotations
+
+from liteeth.common import eth_interpacket_gap, eth_phy_description
+from liteeth.phy.mii import LiteEthPHYMII
+from litex.gen import LiteXModule
+from litex.soc.interconnect import stream
+from migen import FSM, ClockDomainsRenamer, If, NextState, NextValue, Signal
+
+#: Clock cycles of MII in a byte.
+_BYTE_CYCLES = 2
+
+
+class InterFrameGap(LiteXModule):
+    """Keeps 96 bit times free after each frame: IEEE 802.3, clause 4.4.2.
+
+    Passes a stream of bytes on without delay. LiteEth's own gap counts clock cycles as if each
+    were a byte, which makes it half as long as it has to be where a byte takes two.
+    """
+
+    def __init__(self) -> None:
+        self.sink = sink = stream.Endpoint(eth_phy_description(8))
+        self.source = source = stream.Endpoint(eth_phy_description(8))
+
+        gap_cycles = eth_interpacket_gap * _BYTE_CYCLES
+        count = Signal(max=gap_cycles)
+        self.fsm = fsm = FSM(reset_state="COPY")
+        fsm.act(
+            "COPY",
+            sink.connect(source),
+            NextValue(count, 0),
+            If(sink.valid & sink.last & sink.ready, NextState("GAP")),
+        )
+        fsm.act(
+            "GAP",
+            NextValue(count, count + 1),
+            If(count == gap_cycles - 1, NextState("COPY")),
+        )
+
+
+class FrameTail(LiteXModule):
+    """Passes a stream of bytes on without delay, and mends the ends of frames.
+
+    LiteEth's MII receiver says ``last`` twice at the end of a frame, and the MAC would count the
+    second one as a frame without a preamble: a frame of one byte is left out. The receiver does
+    not set ``last_be``, without which the MAC takes every check sequence for a good one.
+    """
+
+    def __init__(self) -> None:
+        self.sink = sink = stream.Endpoint(eth_phy_description(8))
+        self.source = source = stream.Endpoint(eth_phy_description(8))
+
+        within = Signal()
+        self.sync += If(sink.valid & sink.ready, within.eq(~sink.last))
+        self.comb += [
+            sink.connect(source, omit={"valid", "ready", "last_be"}),
+            source.last_be.eq(sink.last),
+            source.valid.eq(sink.valid & (within | ~sink.last)),
+            sink.ready.eq(source.ready),
+        ]
+
+
+class MiiPhy(LiteEthPHYMII):
+    """LiteEth's MII PHY interface, with proper ends of frames and gaps between them."""
+
+    #: Tells LiteEth's MAC to leave the gap to us.
+    integrated_ifg_inserter = True
+
+    def __init__(self, clock_pads, pads, *, with_hw_init_reset: bool) -> None:
+        LiteEthPHYMII.__init__(self, clock_pads, pads, with_hw_init_reset)
+        self.gap = gap = ClockDomainsRenamer("eth_tx")(InterFrameGap())
+        self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
+        self.comb += [gap.source.connect(self.tx.sink), self.rx.source.connect(tail.sink)]
+        self.sink, self.source = gap.sink, tail.source

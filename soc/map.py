@@ -1,0 +1,95 @@
+"""Memory map, line numbers and counts of the SoC: the one home of these facts.
+
+LiteX exports them to ``csr.h``, ``mem.h``, ``soc.h`` and ``csr.json``; nothing else repeats them.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+#: Origin of every memory and of every block that is not behind the CSR bus. From 0x8000_0000 on
+#: accesses are uncached.
+ORIGINS = MappingProxyType(
+    {
+        "rom": 0x0000_0000,
+        "sram": 0x1000_0000,
+        "itcm": 0x2000_0000,
+        "dtcm": 0x3000_0000,
+        "main_ram": 0x4000_0000,
+        "ethmac": 0x8000_0000,
+        "mailbox": 0x8100_0000,
+        "csr": 0xF000_0000,
+    }
+)
+
+#: Bytes of the memories.
+SIZES = MappingProxyType(
+    {
+        "rom": 64 << 10,
+        "sram": 8 << 10,
+        "itcm": 64 << 10,
+        "dtcm": 64 << 10,
+        "main_ram": 256 << 10,
+        "mailbox": 4 << 10,
+    }
+)
+
+#: Serial ports: by default, and at the most.
+DEFAULT_UARTS = 4
+MAX_UARTS = 16
+#: Receive and transmit slots of the Ethernet MAC; powers of two.
+ETH_RX_SLOTS = 8
+ETH_TX_SLOTS = 4
+#: Lines that are pins of the SoC.
+EXTERNAL_LINES = 4
+
+#: CSR pages by LiteX's name, so that one firmware image fits any number of serial ports. A serial
+#: port has two, its registers and those of its pins, from ``CSR_PAGE_UART0`` on.
+CSR_PAGES = MappingProxyType(
+    {"ctrl": 0, "identifier_mem": 1, "timer0": 2, "leds": 3, "ethphy": 4, "ethmac": 5}
+)
+CSR_PAGE_UART0 = 8
+#: Words of the CSR space, log2; a page is 512 words.
+CSR_WORDS_LOG2 = 15
+
+#: Line numbers; the external lines and UARTs count up from theirs.
+LINE_EXTERNAL0 = 0
+LINE_TIMER0 = 4
+LINE_ETHMAC = 5
+LINE_UART0 = 8
+
+
+def uart_name(index: int) -> str:
+    """LiteX's name of serial port ``index``: the first is the console."""
+    return "uart" if index == 0 else f"uart{index}"
+
+
+def external_line_name(index: int) -> str:
+    """Name of external line ``index``; its number is ``LINE_EXTERNAL0 + index``."""
+    return f"line{index}"
+
+
+def csr_pages(uarts: int) -> dict[str, int]:
+    """CSR page by LiteX's name, for ``uarts`` serial ports."""
+    pages = dict(CSR_PAGES)
+    for index in range(uarts):
+        pages[uart_name(index)] = CSR_PAGE_UART0 + 2 * index
+        pages[f"{uart_name(index)}_phy"] = CSR_PAGE_UART0 + 2 * index + 1
+    return pages
+
+
+def lines(uarts: int) -> dict[str, int]:
+    """Line number by LiteX's interrupt name, for ``uarts`` serial ports.
+
+    Raises ``ValueError`` for a count out of range.
+    """
+    if not 1 <= uarts <= MAX_UARTS:
+        raise ValueError(f"uarts must be from 1 to {MAX_UARTS}, not {uarts!r}")
+    numbers = {"timer0": LINE_TIMER0, "ethmac": LINE_ETHMAC}
+    numbers |= {uart_name(index): LINE_UART0 + index for index in range(uarts)}
+    return numbers
+
+
+def line_count(uarts: int) -> int:
+    """Lines that a core needs for ``uarts`` serial ports."""
+    return 1 + max(lines(uarts).values())

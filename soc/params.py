@@ -1,0 +1,83 @@
+"""The parameters of the SoC: one frozen object that everything built from it reads."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+
+from . import map as soc_map
+
+#: Slots of the MAC in one direction.
+MIN_ETH_SLOTS = 2
+MAX_ETH_SLOTS = 64
+#: A serial bit must last at least this many clock cycles.
+MIN_UART_BIT_CYCLES = 8
+
+_MAC_ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SocParams:
+    """What the SoC is built with. ``dataclasses.replace`` derives variants.
+
+    Raises ``ValueError`` naming the parameter and the value for one that can't be built. Whether
+    LiteX knows the CPU is checked when the SoC is made.
+    """
+
+    #: LiteX's name of the CPU, and the variant of it.
+    cpu: str = "tierv"
+    cpu_variant: str = "standard"
+    #: Frequency of the clock of everything but the Ethernet pins.
+    sys_clk_hz: int = 100_000_000
+    #: Serial ports, 1 to 16; the first is the console.
+    uarts: int = soc_map.DEFAULT_UARTS
+    #: Speed of the serial ports after reset; firmware may change it.
+    uart_baud: int = 115_200
+    #: Bytes that a serial port buffers in each direction.
+    uart_fifo_bytes: int = 16
+    #: Ethernet MAC with an MII PHY.
+    ethernet: bool = True
+    #: Frames that the MAC buffers; powers of two.
+    eth_rx_slots: int = soc_map.ETH_RX_SLOTS
+    eth_tx_slots: int = soc_map.ETH_TX_SLOTS
+    #: Addresses that the headers tell to firmware.
+    mac_address: str = "10:e2:d5:00:00:01"
+    local_ip: str = "192.168.1.50"
+    remote_ip: str = "192.168.1.100"
+    #: Cycles after which an access that nobody answers ends in a bus error.
+    bus_timeout_cycles: int = 256
+    #: The port through which firmware reports to a simulation.
+    mailbox: bool = False
+
+    def __post_init__(self) -> None:
+        soc_map.lines(self.uarts if _is_integer(self.uarts) else -1)
+        self._check("sys_clk_hz", 1_000_000, 1_000_000_000)
+        self._check("uart_baud", 50, self.sys_clk_hz // MIN_UART_BIT_CYCLES)
+        self._check("uart_fifo_bytes", 2, 4096)
+        self._check("bus_timeout_cycles", 16, 1_000_000)
+        for name in ("eth_rx_slots", "eth_tx_slots"):
+            slots = self._check(name, MIN_ETH_SLOTS, MAX_ETH_SLOTS)
+            if slots & (slots - 1):
+                raise ValueError(f"{name} must be a power of two, not {slots!r}")
+        if not _MAC_ADDRESS.fullmatch(self.mac_address):
+            raise ValueError(
+                f"mac_address must be like 10:e2:d5:00:00:01, not {self.mac_address!r}"
+            )
+        for name in ("local_ip", "remote_ip"):
+            try:
+                ipaddress.IPv4Address(getattr(self, name))
+            except ValueError:
+                raise ValueError(
+                    f"{name} must be an IPv4 address, not {getattr(self, name)!r}"
+                ) from None
+
+    def _check(self, name: str, low: int, high: int) -> int:
+        value = getattr(self, name)
+        if not _is_integer(value) or not low <= value <= high:
+            raise ValueError(f"{name} must be an integer from {low} to {high}, not {value!r}")
+        return value

@@ -1,0 +1,193 @@
+"""The SoC around the core, the same for every CPU, board and simulation."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+
+from litex.gen import LiteXModule
+from litex.soc.cores import cpu as litex_cpu
+from litex.soc.cores.led import LedChaser
+from litex.soc.integration.soc import SoCRegion
+from litex.soc.integration.soc_core import SoCCore
+from litex.soc.interconnect import wishbone
+from migen import If, Memory, Record
+
+from tierv.rtl.params import CoreParams
+
+from . import map as soc_map
+from .ethernet import MiiPhy
+from .mailbox import Mailbox, mailbox_constants
+from .params import SocParams
+
+#: Memories on the bus whose origin a CPU class may not move.
+_FIXED_ORIGINS = ("rom", "sram", "main_ram", "csr")
+
+
+def register_cpus() -> Mapping[str, type]:
+    """LiteX's CPUs by name, this package's own among them."""
+    plugin = f"{__package__}.cpu"
+    try:
+        importlib.import_module(plugin)
+    except ModuleNotFoundError as error:
+        if error.name != plugin:
+            raise
+    return litex_cpu.CPUS
+
+
+def _check_cpu(name: str, variant: str) -> None:
+    cpus = register_cpus()
+    if name not in cpus or cpus[name] is litex_cpu.CPUNone:
+        known = ", ".join(sorted(set(cpus) - {"None"}))
+        raise ValueError(f"cpu must be one of {known}, not {name!r}")
+    if variant not in cpus[name].variants:
+        known = ", ".join(sorted(cpus[name].variants))
+        raise ValueError(f"cpu_variant of {name} must be one of {known}, not {variant!r}")
+
+
+class BusErrors(LiteXModule):
+    """Answers an access that timed out with ``err`` beside LiteX's ``ack`` and all-ones data.
+
+    LiteX acknowledges it, which is all that a CPU without an error input can understand.
+    """
+
+    def __init__(self, interconnect, masters: Iterable[wishbone.Interface]) -> None:
+        grant = interconnect.arbiter.rr.grant
+        for index, master in enumerate(masters):
+            failed = interconnect.timeout.error & (grant == index)
+            self.comb += If(failed, master.err.eq(1))
+
+
+class TierVSoC(SoCCore):
+    """Memories, serial ports, timer, LEDs, Ethernet and lines around one CPU.
+
+    The platform gives the pins: ``serial`` by number (``tx``, ``rx``), ``user_led``, ``lines``
+    (optional), ``eth_clocks`` and ``eth`` with Ethernet, and ``mailbox`` with the mailbox; a
+    subclass can give them otherwise by overriding ``uart_pads``. ``crg`` makes the clock domain
+    ``sys``. Raises ``ValueError`` naming the value for a CPU or variant that LiteX doesn't know.
+    """
+
+    def __init__(
+        self,
+        platform,
+        params: SocParams,
+        crg: LiteXModule,
+        *,
+        timing_constraints: bool = True,
+        phy_hw_reset: bool = True,
+    ) -> None:
+        _check_cpu(params.cpu, params.cpu_variant)
+        self.params = params
+        self.mem_map = dict(soc_map.ORIGINS)
+        self.csr_map = soc_map.csr_pages(params.uarts)
+        self.interrupt_map = soc_map.lines(params.uarts)
+        if not params.ethernet:
+            del self.interrupt_map["ethmac"]
+        SoCCore.__init__(
+            self,
+            platform,
+            params.sys_clk_hz,
+            cpu_type=params.cpu,
+            cpu_variant=params.cpu_variant,
+            bus_timeout=params.bus_timeout_cycles,
+            csr_address_width=soc_map.CSR_WORDS_LOG2,
+            integrated_rom_size=soc_map.SIZES["rom"],
+            integrated_sram_size=soc_map.SIZES["sram"],
+            integrated_main_ram_size=soc_map.SIZES["main_ram"],
+            ident="TierV SoC",
+            ident_version=False,
+            with_uart=False,
+        )
+        for name in _FIXED_ORIGINS:
+            if self.mem_map[name] != soc_map.ORIGINS[name]:
+                raise ValueError(
+                    f"cpu must leave {name} at {soc_map.ORIGINS[name]:#010x},"
+                    f" not move it to {self.mem_map[name]:#010x} as {params.cpu!r} does"
+                )
+        self._fit_core()
+        self.crg = crg
+        for index in range(params.uarts):
+            self._add_uart(index)
+        self._add_external_lines()
+        self.leds = LedChaser(platform.request_all("user_led"), params.sys_clk_hz)
+        if params.ethernet:
+            self._add_ethernet(timing_constraints, phy_hw_reset)
+        if params.mailbox:
+            self._add_mailbox()
+
+    def uart_pads(self, index: int) -> Record:
+        """Pins of serial port ``index``: a record with ``tx`` and ``rx``."""
+        return self.platform.request("serial", index)
+
+    def backdoor_memories(self) -> dict[str, Sequence[Memory | tuple[str, str]]]:
+        """The arrays behind the memory regions, by region name, for a simulation to load.
+
+        A region has one array or several whose words take turns (word 0 in the first, word 1 in
+        the second and so on). An array is a Migen memory, or the names of a Verilog module and of
+        the array in it. A CPU with memories of its own has an attribute ``backdoor_memories`` of
+        the same form.
+        """
+        memories: dict = {name: [getattr(self, name).mem] for name in ("rom", "sram", "main_ram")}
+        return memories | dict(getattr(self.cpu, "backdoor_memories", {}))
+
+    def _fit_core(self) -> None:
+        """Build this project's core with no more lines than there are: each has its logic."""
+        parameters = getattr(self.cpu, "parameters", None)
+        if isinstance(parameters, CoreParams):
+            lines = soc_map.line_count(self.params.uarts)
+            self.cpu.parameters = dataclasses.replace(parameters, lines=lines)
+
+    def _add_uart(self, index: int) -> None:
+        self.add_uart(
+            name=soc_map.uart_name(index),
+            uart_pads=self.uart_pads(index),
+            baudrate=self.params.uart_baud,
+            fifo_depth=self.params.uart_fifo_bytes,
+            with_dynamic_baudrate=True,
+        )
+
+    def _add_external_lines(self) -> None:
+        pads = self.platform.request("lines", loose=True)
+        for index in range(soc_map.EXTERNAL_LINES):
+            number = soc_map.LINE_EXTERNAL0 + index
+            self.irq.add(soc_map.external_line_name(index), number)
+            if pads is not None:
+                self.comb += self.cpu.interrupt[number].eq(pads[index])
+
+    def _add_ethernet(self, timing_constraints: bool, phy_hw_reset: bool) -> None:
+        self.ethphy = MiiPhy(
+            self.platform.request("eth_clocks"),
+            self.platform.request("eth"),
+            with_hw_init_reset=phy_hw_reset,
+        )
+        self.add_ethernet(
+            phy=self.ethphy,
+            nrxslots=self.params.eth_rx_slots,
+            ntxslots=self.params.eth_tx_slots,
+            with_timing_constraints=timing_constraints,
+            local_ip=self.params.local_ip,
+            remote_ip=self.params.remote_ip,
+            mac_address=int(self.params.mac_address.replace(":", ""), 16),
+        )
+
+    def _add_mailbox(self) -> None:
+        self.mailbox = Mailbox(self.platform.request("mailbox"))
+        region = SoCRegion(
+            origin=soc_map.ORIGINS["mailbox"], size=soc_map.SIZES["mailbox"], cached=False
+        )
+        self.bus.add_slave("mailbox", self.mailbox.bus, region=region)
+        for name, value in mailbox_constants().items():
+            self.add_constant(name, value)
+
+    def do_finalize(self) -> None:
+        """Complete the timeout of the bus, which exists only now."""
+        # A submodule's statements come after those of the interconnect that it completes.
+        self.bus_errors = BusErrors(self.bus._interconnect, self.bus.masters.values())
+
+
+def quiet_litex_logs(level: int = logging.WARNING) -> None:
+    """Hold back LiteX's log of how it puts the SoC together."""
+    for name in ("SoC", "SoCBusHandler", "SoCCSRHandler", "SoCIRQHandler", "SoCRegion"):
+        logging.getLogger(name).setLevel(level)

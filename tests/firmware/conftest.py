@@ -1,0 +1,33 @@
+"""Programs built once a session, and a fresh stack for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from host_build import TESTS, build, net_sources
+from net_host import NetHost
+
+
+@pytest.fixture(scope="session")
+def net_program() -> Path:
+    """The stack with a text-driven driver and application, under the sanitizers."""
+    return build("net_driver", [TESTS / "net_driver.c", TESTS / "text.c", *net_sources()])
+
+
+@pytest.fixture(scope="session")
+def net_process(net_program: Path) -> Iterator[NetHost]:
+    """One process for many tests; where a test ends, the next resets it."""
+    host = NetHost(net_program)
+    yield host
+    host.close()
+
+
+@pytest.fixture
+def net(net_program: Path) -> Iterator[NetHost]:
+    """A stack of the test's own. Afterwards counters and packets must add up."""
+    host = NetHost(net_program)
+    yield host
+    host.check()
+    host.close()

@@ -1,0 +1,99 @@
+"""Host builds of the firmware's portable parts, under the sanitizers, and text-driven programs."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parents[2]
+NET = ROOT / "firmware" / "net"
+TESTS = ROOT / "tests" / "firmware"
+BUILD = ROOT / "build" / "host"
+
+WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+def examples(count: int, *, steps: int = 50) -> settings:
+    """Hypothesis settings: ``count`` examples, the same in every run, nothing kept on disk."""
+    return settings(
+        max_examples=count,
+        stateful_step_count=steps,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def net_sources() -> list[Path]:
+    """The C files of the network stack."""
+    return sorted(NET.rglob("*.c"))
+
+
+def run_compiler(command: list[str | Path]) -> None:
+    """Runs a compiler; raises ``AssertionError`` with its messages if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command[0]} failed:\n{done.stdout}{done.stderr}"
+
+
+def build(name: str, sources: list[Path], *, sanitize: bool = True) -> Path:
+    """Compiles ``sources`` to ``build/host/<name>`` and returns that path."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    program = BUILD / name
+    flags = ["-std=gnu11", "-g", *WARNINGS, *(("-O1", *SANITIZERS) if sanitize else ("-O2",))]
+    run_compiler(["gcc", *flags, *sources, "-o", program])
+    return program
+
+
+class Program:
+    """A running program that answers each command line with lines up to ``end``, or with one line.
+
+    ``command`` raises ``AssertionError`` with the program's error output if it dies.
+    """
+
+    def __init__(self, path: Path, *, end: str | None = None) -> None:
+        self._end = end
+        self._process = subprocess.Popen(
+            [path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def command(self, line: str) -> list[str]:
+        """Sends one command; the answer's lines without the end mark."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            stdin.write(line + "\n")
+            stdin.flush()
+        except BrokenPipeError:
+            self._died(line)
+        answer: list[str] = []
+        while True:
+            text = stdout.readline()
+            if not text:
+                self._died(line)
+            if text.rstrip("\n") == self._end:
+                return answer
+            answer.append(text.rstrip("\n"))
+            if self._end is None:
+                return answer
+
+    def _died(self, line: str) -> None:
+        _, errors = self._process.communicate()
+        raise AssertionError(
+            f"the program ended with status {self._process.returncode} on {line[:200]!r}:\n{errors}"
+        )
+
+    def close(self) -> None:
+        """Ends the program. Raises ``AssertionError`` if it leaked memory or failed."""
+        if self._process.poll() is not None:
+            return
+        _, errors = self._process.communicate()
+        assert self._process.returncode == 0, errors

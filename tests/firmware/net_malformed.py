@@ -1,0 +1,128 @@
+"""Frames that must be dropped, each with the counter that must say why."""
+
+from __future__ import annotations
+
+from net_frames import arp_request, ethernet, icmp_echo, ipv4, udp
+from net_host import ADDRESS
+
+#: frame, the counter in which it must end
+MALFORMED: dict[str, tuple[bytes, str]] = {
+    "no bytes": (b"", "ETHERNET_DROP_SHORT"),
+    "13 bytes": (ethernet(0x0800, b"")[:13], "ETHERNET_DROP_SHORT"),
+    "header alone, IPv4": (ethernet(0x0800, b""), "IPV4_DROP_SHORT"),
+    "header alone, ARP": (ethernet(0x0806, b""), "ARP_DROP_SHORT"),
+    "1515 bytes": (ethernet(0x0800, bytes(1501)), "ETHERNET_DROP_LONG"),
+    "1536 bytes": (ethernet(0x0800, bytes(1522)), "ETHERNET_DROP_LONG"),
+    "1537 bytes": (ethernet(0x0800, bytes(1523)), "ETHERNET_DROP_LONG"),
+    "9000 bytes": (ethernet(0x0800, bytes(8986)), "ETHERNET_DROP_LONG"),
+    "another station's": (
+        ethernet(0x0800, udp(b"x"), to="02:00:00:00:00:09"),
+        "ETHERNET_DROP_DESTINATION",
+    ),
+    "last byte of our MAC differs": (
+        ethernet(0x0800, udp(b"x"), to="02:00:00:00:00:00"),
+        "ETHERNET_DROP_DESTINATION",
+    ),
+    "first byte of our MAC differs": (
+        ethernet(0x0800, udp(b"x"), to="06:00:00:00:00:01"),
+        "ETHERNET_DROP_DESTINATION",
+    ),
+    "multicast": (
+        ethernet(0x0800, udp(b"x"), to="01:00:5e:00:00:01"),
+        "ETHERNET_DROP_DESTINATION",
+    ),
+    "almost broadcast": (
+        ethernet(0x0800, udp(b"x"), to="ff:ff:ff:ff:ff:fe"),
+        "ETHERNET_DROP_DESTINATION",
+    ),
+    "from a group address": (
+        ethernet(0x0800, udp(b"x"), source="03:00:00:00:00:02"),
+        "ETHERNET_DROP_SOURCE",
+    ),
+    "IPv6": (ethernet(0x86DD, bytes(40)), "ETHERNET_DROP_TYPE"),
+    "802.3 length instead of a type": (ethernet(46, bytes(46)), "ETHERNET_DROP_TYPE"),
+    "VLAN tag": (ethernet(0x8100, bytes(50)), "ETHERNET_DROP_TYPE"),
+    "ARP hardware type": (arp_request(hwtype=6), "ARP_DROP_FORMAT"),
+    "ARP protocol type": (arp_request(ptype=0x86DD), "ARP_DROP_FORMAT"),
+    "ARP hardware size 0": (arp_request(hwlen=0), "ARP_DROP_FORMAT"),
+    "ARP hardware size 255": (arp_request(hwlen=255), "ARP_DROP_FORMAT"),
+    "ARP protocol size 0": (arp_request(plen=0), "ARP_DROP_FORMAT"),
+    "ARP protocol size 16": (arp_request(plen=16), "ARP_DROP_FORMAT"),
+    "ARP operation 0": (arp_request(op=0), "ARP_DROP_OPERATION"),
+    "RARP operation": (arp_request(op=3), "ARP_DROP_OPERATION"),
+    "ARP of 27 bytes": (arp_request()[:41], "ARP_DROP_SHORT"),
+    "IPv4 version 6": (ipv4(udp(b"x", raw=True), version=6), "IPV4_DROP_VERSION"),
+    "IPv4 version 0": (ipv4(udp(b"x", raw=True), version=0), "IPV4_DROP_VERSION"),
+    "IHL 0": (ipv4(udp(b"x", raw=True), ihl=0), "IPV4_DROP_HEADER_LENGTH"),
+    "IHL 4": (ipv4(udp(b"x", raw=True), ihl=4), "IPV4_DROP_HEADER_LENGTH"),
+    "IHL 15 beyond the packet": (ipv4(bytes(8), ihl=15), "IPV4_DROP_HEADER_LENGTH"),
+    "IHL 15 beyond the total length": (
+        ipv4(bytes(60), ihl=15, len=40),
+        "IPV4_DROP_TOTAL_LENGTH",
+    ),
+    "total length 0": (ipv4(udp(b"x", raw=True), len=0), "IPV4_DROP_TOTAL_LENGTH"),
+    "total length 19": (ipv4(udp(b"x", raw=True), len=19), "IPV4_DROP_TOTAL_LENGTH"),
+    "total length one over the frame": (
+        ipv4(udp(bytes(18), raw=True), len=47),
+        "IPV4_DROP_TOTAL_LENGTH",
+    ),
+    "total length 65535": (ipv4(udp(b"x", raw=True), len=65535), "IPV4_DROP_TOTAL_LENGTH"),
+    "total length of the header alone": (ipv4(udp(b"x", raw=True), len=20), "UDP_DROP_SHORT"),
+    "header checksum": (ipv4(udp(b"x", raw=True), chksum=0x1234), "IPV4_DROP_CHECKSUM"),
+    "header checksum 0": (ipv4(udp(b"x", raw=True), chksum=0), "IPV4_DROP_CHECKSUM"),
+    "options": (ipv4(udp(b"x", raw=True), options=b"\x94\x04\0\0"), "IPV4_DROP_OPTIONS"),
+    "options that never end": (
+        ipv4(udp(b"x", raw=True), options=bytes([7, 0, 0, 0]) * 10),
+        "IPV4_DROP_OPTIONS",
+    ),
+    "options, bad checksum": (
+        ipv4(udp(b"x", raw=True), options=bytes(4), chksum=0x1234),
+        "IPV4_DROP_CHECKSUM",
+    ),
+    "first fragment": (ipv4(udp(b"x", raw=True), flags="MF"), "IPV4_DROP_FRAGMENT"),
+    "middle fragment": (ipv4(udp(b"x", raw=True), flags="MF", frag=5), "IPV4_DROP_FRAGMENT"),
+    "last fragment": (ipv4(udp(b"x", raw=True), frag=0x1FFF), "IPV4_DROP_FRAGMENT"),
+    "another host's": (ipv4(udp(b"x", raw=True), dst="10.0.0.2"), "IPV4_DROP_DESTINATION"),
+    "our low half alone": (ipv4(udp(b"x", raw=True), dst="10.9.0.1"), "IPV4_DROP_DESTINATION"),
+    "our high half alone": (ipv4(udp(b"x", raw=True), dst="10.0.9.1"), "IPV4_DROP_DESTINATION"),
+    "multicast group": (ipv4(udp(b"x", raw=True), dst="224.0.0.1"), "IPV4_DROP_DESTINATION"),
+    "another subnet's broadcast": (
+        ipv4(udp(b"x", raw=True), dst="10.0.1.255"),
+        "IPV4_DROP_DESTINATION",
+    ),
+    "to us, but Ethernet broadcast": (
+        ethernet(0x0800, udp(b"x"), to="ff:ff:ff:ff:ff:ff"),
+        "IPV4_DROP_LINK_BROADCAST",
+    ),
+    "from 0.0.0.0": (ipv4(udp(b"x", raw=True), src="0.0.0.0"), "IPV4_DROP_SOURCE"),
+    "from loopback": (ipv4(udp(b"x", raw=True), src="127.0.0.1"), "IPV4_DROP_SOURCE"),
+    "from multicast": (ipv4(udp(b"x", raw=True), src="224.0.0.5"), "IPV4_DROP_SOURCE"),
+    "from class E": (ipv4(udp(b"x", raw=True), src="240.0.0.1"), "IPV4_DROP_SOURCE"),
+    "from all": (ipv4(udp(b"x", raw=True), src="255.255.255.255"), "IPV4_DROP_SOURCE"),
+    "from the subnet's broadcast": (
+        ipv4(udp(b"x", raw=True), src="10.0.0.255"),
+        "IPV4_DROP_SOURCE",
+    ),
+    "from ourselves": (ipv4(udp(b"x", raw=True), src=ADDRESS), "IPV4_DROP_SOURCE"),
+    "TCP": (ipv4(bytes(20), proto=6), "IPV4_DROP_PROTOCOL"),
+    "ICMP of 7 bytes": (ipv4(bytes(7), proto=1), "ICMP_DROP_SHORT"),
+    "ICMP without bytes": (ipv4(b"", proto=1), "ICMP_DROP_SHORT"),
+    "ICMP checksum": (icmp_echo(bytes(8), chksum=1), "ICMP_DROP_CHECKSUM"),
+    "ICMP echo reply": (icmp_echo(bytes(8), type=0), "ICMP_DROP_TYPE"),
+    "ICMP echo request with a code": (icmp_echo(bytes(8), code=1), "ICMP_DROP_TYPE"),
+    "ICMP redirect": (icmp_echo(bytes(8), type=5), "ICMP_DROP_TYPE"),
+    "UDP without bytes": (ipv4(b"", proto=17), "UDP_DROP_SHORT"),
+    "UDP of 7 bytes": (ipv4(bytes(7), proto=17), "UDP_DROP_SHORT"),
+    "UDP length 0": (ethernet(0x0800, udp(b"x", len=0)), "UDP_DROP_LENGTH"),
+    "UDP length 7": (ethernet(0x0800, udp(b"x", len=7)), "UDP_DROP_LENGTH"),
+    "UDP length one over IP's": (ethernet(0x0800, udp(bytes(18), len=27)), "UDP_DROP_LENGTH"),
+    "UDP length over IP's, within the frame": (
+        ethernet(0x0800, udp(b"x", len=20)).ljust(60, b"\0"),
+        "UDP_DROP_LENGTH",
+    ),
+    "UDP length 65535": (ethernet(0x0800, udp(b"x", len=65535)), "UDP_DROP_LENGTH"),
+    "UDP checksum": (ethernet(0x0800, udp(b"x", chksum=0x4321)), "UDP_DROP_CHECKSUM"),
+    "UDP port without socket": (ethernet(0x0800, udp(b"x", dport=8)), "UDP_DROP_PORT"),
+    "UDP port 0": (ethernet(0x0800, udp(b"x", dport=0)), "UDP_DROP_PORT"),
+    "UDP echo to source port 0": (ethernet(0x0800, udp(b"x", sport=0)), "UDP_DROP_REPLY"),
+}

@@ -1,0 +1,206 @@
+/* Rings: the case named on the command line; exit status 0 if it holds, otherwise a line on stderr.
+ *
+ * The cases "producer_preempted" and "consumer_preempted" let the other side run between every two
+ * instructions of one side, as a more urgent tier may: the CPU's single-step trap calls it.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../firmware/net/ring.h"
+
+enum { SLOTS = 4, ENTRIES = 600 };
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "ring_driver.c:%d: not true: %s\n", __LINE__, #condition);             \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static RING(SLOTS) queue;
+
+static void *entry(uintptr_t number)
+{
+    return (void *)(number * 16 + 1);
+}
+
+static void test_order(void)
+{
+    CHECK(RING_POP(&queue) == NULL);
+    for (uintptr_t round = 0; round < 10; round++) {
+        CHECK(RING_PUSH(&queue, entry(2 * round)));
+        CHECK(RING_PUSH(&queue, entry(2 * round + 1)));
+        CHECK(RING_COUNT(&queue) == 2);
+        CHECK(RING_POP(&queue) == entry(2 * round));
+        CHECK(RING_POP(&queue) == entry(2 * round + 1));
+        CHECK(RING_POP(&queue) == NULL);
+    }
+}
+
+static void test_full(void)
+{
+    for (uintptr_t i = 0; i < SLOTS; i++) {
+        CHECK(RING_PUSH(&queue, entry(i)));
+    }
+    CHECK(!RING_PUSH(&queue, entry(99)));
+    CHECK(RING_COUNT(&queue) == SLOTS);
+    CHECK(RING_POP(&queue) == entry(0));
+    CHECK(RING_PUSH(&queue, entry(SLOTS)));
+    CHECK(!RING_PUSH(&queue, entry(99)));
+    for (uintptr_t i = 1; i <= SLOTS; i++) {
+        CHECK(RING_POP(&queue) == entry(i));
+    }
+    CHECK(RING_POP(&queue) == NULL);
+}
+
+static void test_wrap(void)
+{
+    queue.ring.head = queue.ring.tail = UINT32_MAX - 1;
+    test_full();
+    CHECK(queue.ring.head < SLOTS);
+    queue.ring.head = queue.ring.tail = UINT32_MAX - 1;
+    test_order();
+}
+
+/* Against a plain array, with pseudo-random pushes and pops. */
+static void test_model(void)
+{
+    static void *model[100000];
+    uint32_t pushed = 0, popped = 0, state = 1;
+
+    while (pushed < 100000) {
+        state = state * 1664525 + 1013904223;
+        if ((state >> 28) < 8) {
+            bool stored = RING_PUSH(&queue, entry(state));
+            CHECK(stored == (pushed - popped < SLOTS));
+            if (stored) {
+                model[pushed++] = entry(state);
+            }
+        } else {
+            void *got = RING_POP(&queue);
+            CHECK(got == (popped < pushed ? model[popped] : NULL));
+            popped += got != NULL;
+        }
+        CHECK(RING_COUNT(&queue) == pushed - popped);
+    }
+}
+
+#ifdef __x86_64__
+
+/* Steps until the other side runs again; 1 is every instruction. */
+static unsigned period, step;
+static uintptr_t pushed, popped, preemptions, pushes_refused, pops_refused;
+
+__attribute__((noinline)) static void produce(void)
+{
+    if (RING_PUSH(&queue, entry(pushed))) {
+        pushed++;
+    } else {
+        pushes_refused++;
+    }
+}
+
+__attribute__((noinline)) static void consume(void)
+{
+    void *got = RING_POP(&queue);
+
+    if (got != NULL) {
+        CHECK(got == entry(popped));
+        popped++;
+    } else {
+        pops_refused++;
+    }
+}
+
+static void consume_on_trap(int signal_number)
+{
+    (void)signal_number;
+    if (++step % period == 0) {
+        preemptions++;
+        consume();
+    }
+}
+
+static void produce_on_trap(int signal_number)
+{
+    (void)signal_number;
+    if (++step % period == 0 && pushed < ENTRIES) {
+        preemptions++;
+        produce();
+    }
+}
+
+/* Sets or clears the trap flag of EFLAGS. */
+__attribute__((noinline)) static void single_step(bool on)
+{
+    if (on) {
+        __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+    } else {
+        __asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+    }
+}
+
+static void preempt(void (*side)(void), void (*other)(int))
+{
+    for (period = 1; period <= 23; period++) {
+        memset(&queue, 0, sizeof(queue));
+        pushed = popped = preemptions = 0;
+        signal(SIGTRAP, other);
+        single_step(true);
+        while (pushed < ENTRIES) {
+            side();
+        }
+        single_step(false);
+        CHECK(preemptions > ENTRIES / 10);
+        while (popped < pushed) {
+            uintptr_t before = popped;
+            consume();
+            CHECK(popped == before + 1);
+        }
+        CHECK(RING_POP(&queue) == NULL);
+    }
+}
+
+static void test_producer_preempted(void)
+{
+    preempt(produce, consume_on_trap);
+    CHECK(pops_refused > 0);
+}
+
+static void test_consumer_preempted(void)
+{
+    preempt(consume, produce_on_trap);
+    CHECK(pushes_refused > 0);
+}
+
+#endif
+
+int main(int count, char **arguments)
+{
+    const char *name = count == 2 ? arguments[1] : "";
+
+    if (strcmp(name, "order") == 0) {
+        test_order();
+    } else if (strcmp(name, "full") == 0) {
+        test_full();
+    } else if (strcmp(name, "wrap") == 0) {
+        test_wrap();
+    } else if (strcmp(name, "model") == 0) {
+        test_model();
+#ifdef __x86_64__
+    } else if (strcmp(name, "producer_preempted") == 0) {
+        test_producer_preempted();
+    } else if (strcmp(name, "consumer_preempted") == 0) {
+        test_consumer_preempted();
+#endif
+    } else {
+        fprintf(stderr, "ring_driver: no case \"%s\" on this host\n", name);
+        return 77;
+    }
+    return 0;
+}

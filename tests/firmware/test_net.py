@@ -1,0 +1,154 @@
+"""The receive path, frame by frame: golden frames, lying lengths, every truncation, mutations."""
+
+from __future__ import annotations
+
+import pytest
+from host_build import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from net_frames import (
+    PEER,
+    PEER_MAC,
+    arp_request,
+    ethernet,
+    frames_of_every_kind,
+    icmp_echo,
+    ipv4,
+    mutations,
+    udp,
+)
+from net_host import ADDRESS, MAC, NetHost
+from net_malformed import MALFORMED
+from net_reference import ECHO_PORT, Outcome, checksum, classify, ones_sum
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Raw
+
+
+@pytest.fixture
+def echo(net_process: NetHost) -> NetHost:
+    """A stack with an echo socket."""
+    net_process.reset()
+    assert net_process.bind(0, ECHO_PORT, "echo") == 0
+    return net_process
+
+
+def expect(net: NetHost, frame: bytes, outcome: Outcome, *, summed: bool = False) -> None:
+    """Feeds a frame and compares counter and reply with ``outcome``."""
+    answer = net.receive(frame, summed=summed)
+    (end,) = answer.counted
+    assert end in outcome.counter.split("|")
+    assert [reply.hex() for reply in answer.sent] == (
+        [outcome.reply.hex()] if outcome.reply else []
+    )
+
+
+@pytest.mark.parametrize("summed", [False, True], ids=["plain", "summed by the driver"])
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_frame_is_dropped_and_counted(echo: NetHost, name: str, summed: bool) -> None:
+    frame, counter = MALFORMED[name]
+    assert classify(frame).counter == counter, "the reference disagrees with the list"
+    expect(echo, frame, Outcome(counter), summed=summed)
+    echo.check()
+
+
+@pytest.mark.parametrize("name", frames_of_every_kind())
+def test_frame_cut_off_at_every_length_is_dropped(echo: NetHost, name: str) -> None:
+    frame = frames_of_every_kind()[name]
+    for length in range(len(frame)):
+        for summed in (False, True):
+            expect(echo, frame[:length], classify(frame[:length]), summed=summed)
+    echo.check()
+
+
+@pytest.mark.parametrize("name", frames_of_every_kind())
+def test_trailing_bytes_change_nothing_but_padding(echo: NetHost, name: str) -> None:
+    frame = frames_of_every_kind()[name]
+    for extra in (1, 2, 3, 17, 46, 400):
+        padded = frame + bytes(range(1, 256))[:extra].ljust(extra, b"\x55")
+        if len(padded) <= 1514:
+            for summed in (False, True):
+                expect(echo, padded, classify(padded), summed=summed)
+    echo.check()
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 17, 18, 19, 20, 21, 22, 23, 100, 1471, 1472])
+def test_udp_echo_is_what_scapy_would_send(echo: NetHost, size: int) -> None:
+    payload = bytes(i * 7 & 255 for i in range(size))
+    frame = ethernet(0x0800, udp(payload, sport=4711))
+    for summed in (False, True):
+        (reply,) = echo.receive(frame, summed=summed).sent
+        want = Ether(src=MAC, dst=PEER_MAC) / IP(src=ADDRESS, dst=PEER, id=Ether(frame)[IP].id)
+        want /= UDP(sport=ECHO_PORT, dport=4711) / Raw(payload)
+        assert reply == bytes(want)
+
+
+@pytest.mark.parametrize("ttl", [0, 1, 63, 64, 65, 128, 255])
+def test_reply_leaves_with_our_time_to_live(echo: NetHost, ttl: int) -> None:
+    for frame in (ipv4(udp(b"abc", raw=True), ttl=ttl), icmp_echo(b"abc", ttl=ttl)):
+        (reply,) = echo.receive(frame).sent
+        parsed = Ether(reply)
+        assert parsed[IP].ttl == 64
+        field = parsed[IP].chksum
+        del parsed[IP].chksum
+        assert Ether(bytes(parsed))[IP].chksum == field
+
+
+def test_udp_checksum_0_means_none_and_stays_0(echo: NetHost) -> None:
+    (reply,) = echo.receive(ethernet(0x0800, udp(b"abc", chksum=0))).sent
+    assert Ether(reply)[UDP].chksum == 0
+
+
+def test_udp_length_below_ip_payload_is_taken_at_its_word(echo: NetHost) -> None:
+    inner = UDP(sport=9, dport=ECHO_PORT, len=11) / Raw(b"abcdefgh")
+    whole = IP(src=PEER, dst=ADDRESS, proto=17) / Raw(bytes(8))
+    pseudo = bytes(IP(bytes(whole)))[12:20] + b"\0\x11\0\x0b"
+    inner[UDP].chksum = 0
+    inner[UDP].chksum = checksum(pseudo + bytes(inner)[:11])
+    frame = ipv4(bytes(inner), proto=17)
+    for summed in (False, True):
+        answer = echo.receive(frame, summed=summed)
+        assert answer.words("callback") == ["0", PEER, "9", b"abc".hex()]
+        expect(echo, frame, classify(frame), summed=summed)
+
+
+@pytest.mark.parametrize("size", [0, 1, 55, 56, 1471, 1472])
+def test_ping_is_answered_as_scapy_would(echo: NetHost, size: int) -> None:
+    frame = icmp_echo(bytes(i & 255 for i in range(size)), id=0x1234, seq=7)
+    for summed in (False, True):
+        (reply,) = echo.receive(frame, summed=summed).sent
+        want = Ether(frame)
+        want[Ether].src, want[Ether].dst = MAC, PEER_MAC
+        want[IP].src, want[IP].dst = ADDRESS, PEER
+        want[ICMP].type = 0
+        del want[IP].chksum, want[ICMP].chksum
+        assert reply == bytes(want)
+
+
+@pytest.mark.parametrize("data", [b"", bytes(18), b"\xff\xff"], ids=["empty", "zeros", "ones"])
+def test_ping_whose_reply_sums_to_zero_gets_a_checksum_that_verifies(
+    echo: NetHost, data: bytes
+) -> None:
+    (reply,) = echo.receive(icmp_echo(data, id=0, seq=0)).sent
+    message = reply[34 : 34 + 8 + len(data)]
+    assert ones_sum(message) == 0xFFFF
+
+
+def test_arp_request_is_answered_as_scapy_would(echo: NetHost) -> None:
+    for summed in (False, True):
+        (reply,) = echo.receive(arp_request(), summed=summed).sent
+        want = Ether(src=MAC, dst=PEER_MAC) / ARP(
+            op=2, hwsrc=MAC, psrc=ADDRESS, hwdst=PEER_MAC, pdst=PEER
+        )
+        assert reply == bytes(want)
+
+
+@examples(1000)
+@given(frame=mutations(), summed=st.booleans())
+def test_mutated_frame_is_treated_as_the_reference_says(
+    net_process: NetHost, frame: bytes, summed: bool
+) -> None:
+    net_process.reset()
+    net_process.bind(0, ECHO_PORT, "echo")
+    expect(net_process, frame, classify(frame), summed=summed)
+    net_process.check()

@@ -1,0 +1,177 @@
+"""Results reach the instructions that follow, and only those of the same tier."""
+
+from __future__ import annotations
+
+import cocotb
+import encoding as rv
+from bench import RAM, Bench
+from programs import CSR, finish, start, write
+
+#: The register under test, and what it holds before.
+A, OLD, NEW = 6, 0x1111_1111, 0x2222_2222
+RESULT = 7
+LOCAL, DEVICE, LOG, FIRST, SECOND, ONE = 10, 11, 12, 13, 14, 15
+DISTANCES = range(1, 6)
+#: A byte and a half-word that are negative.
+BYTE, HALF = 0x80, 0x8001
+
+
+def producers() -> dict[str, tuple[list[int], int | None]]:
+    """Instructions that write A, and the value; None for one that depends on its address."""
+    return {
+        "alu": ([rv.r_type("or", A, SECOND, 0)], NEW),
+        "shift": ([rv.shift("slli", A, FIRST, 1)], NEW),
+        "compare": ([rv.r_type("sltu", A, FIRST, SECOND)], 1),
+        "lui": ([rv.lui(A, 0x22222)], 0x2222_2000),
+        "auipc": ([rv.auipc(A, 0)], None),
+        "link": ([rv.jal(A, 4)], None),
+        "load word": ([rv.load("lw", A, LOCAL, 0)], NEW),
+        "load half": ([rv.load("lh", A, LOCAL, 4)], 0xFFFF_0000 | HALF),
+        "load byte": ([rv.load("lbu", A, LOCAL, 8)], BYTE),
+        "multiply": ([rv.r_type("mul", A, SECOND, ONE)], NEW),
+        "multiply high": ([rv.r_type("mulhu", A, SECOND, FIRST)], NEW * 0x1111_1111 >> 32),
+        "divide": ([rv.r_type("divu", A, SECOND, ONE)], NEW),
+        "csr": ([rv.csr("csrrs", A, CSR["mscratch"], 0)], NEW),
+        "bus load": ([rv.load("lw", A, DEVICE, 0)], NEW),
+        "bus byte": ([rv.load("lb", A, DEVICE, 8)], 0xFFFF_FF00 | BYTE),
+    }
+
+
+def setup(bench: Bench, local: int, buffered: bool) -> list[int]:
+    for base in (local, RAM):
+        bench.load(base, [NEW, HALF, BYTE])
+    return [
+        *write("mscratch", NEW), *rv.li(LOCAL, local), *rv.li(DEVICE, RAM),
+        *rv.li(LOG, local + 0x40), *rv.li(FIRST, 0x1111_1111), *rv.li(SECOND, NEW),
+        rv.addi(ONE, 0, 1), *write("mbusmode", int(buffered)),
+    ]  # fmt: skip
+
+
+def consumers() -> dict[str, tuple[int, object]]:
+    """Instructions that put something made of A into RESULT, and what."""
+    return {
+        "rs1": (rv.addi(RESULT, A, 3), lambda a: a + 3),
+        "rs2": (rv.r_type("sub", RESULT, 0, A), lambda a: -a),
+        "both": (rv.r_type("add", RESULT, A, A), lambda a: a + a),
+        "multiply": (rv.r_type("mul", RESULT, A, A), lambda a: a * a),
+        "divide": (rv.r_type("divu", RESULT, A, ONE), lambda a: a),
+        "csr": (rv.csr("csrrw", 0, CSR["mtval"], A), lambda a: a),
+        "overwriting": (rv.addi(A, A, 1), lambda a: a + 1),
+    }
+
+
+def program(bench: Bench, base: int, local: int, buffered: bool):
+    """Code that tries everything and logs it; the values to expect."""
+    code = setup(bench, local, buffered)
+    expected = []
+    for name, (instructions, value) in producers().items():
+        for use, (consumer, function) in consumers().items():
+            for distance in DISTANCES:
+                code += rv.li(A, OLD)
+                # So that what was there has reached the register file.
+                code += [rv.NOP] * 4
+                pc = base + 4 * len(code)
+                produced = {"auipc": pc, "link": pc + 4}.get(name, value)
+                code += [*instructions, *[rv.NOP] * (distance - 1), consumer]
+                if use == "csr":
+                    code.append(rv.csr("csrrs", RESULT, CSR["mtval"], 0))
+                source = A if use == "overwriting" else RESULT
+                code.append(rv.store("sw", source, LOG, 0))
+                code.append(rv.addi(LOG, LOG, 4))
+                expected.append(
+                    (f"{name}, {use}, {distance} behind", function(produced) & 0xFFFF_FFFF)
+                )
+    return code, expected
+
+
+def check(bench: Bench, log: int, expected: list[tuple[str, int]]) -> None:
+    for number, (name, value) in enumerate(expected):
+        word = bench.peek(log + 4 * number)
+        assert word == value, f"{name}: {word:#010x} instead of {value:#010x}"
+
+
+@cocotb.test()
+async def every_result_reaches_every_use_at_every_distance(dut):
+    bench = Bench(dut)
+    local = bench.params.dmem.base
+    for buffered in (False, True):
+        for wait_states in (0, 2):
+            bench.bus.wait_states = lambda address, n=wait_states: n
+            code, expected = program(bench, bench.params.reset_address, local, buffered)
+            await bench.execute([*code, *finish()], cycles=60_000)
+            check(bench, local + 0x40, expected)
+
+
+@cocotb.test()
+async def results_of_one_tier_do_not_reach_another_that_uses_the_same_registers(dut):
+    bench = Bench(dut)
+    top = bench.params.tiers - 1
+    base = bench.params.reset_address + 0x7800
+    # The handler writes the registers under test in all ways, in every phase of tier 0's program.
+    kinds = [instruction for instructions, _ in producers().values()
+             for instruction in instructions]  # fmt: skip
+    waiting = [*setup(bench, bench.params.dmem.base + 0x6000, False), *write("mlinemask", 1),
+               *write("mie", 1 << 11)]  # fmt: skip
+    body = [*kinds, rv.addi(RESULT, 0, -1), rv.addi(A, 0, -1)]
+    bench.load(base, [*waiting, rv.WFI, *body, rv.jal(0, -4 * (len(body) + 1))])
+    local = bench.params.dmem.base
+    head = start({top: base})
+    code, expected = program(
+        bench, bench.params.reset_address + 4 * (len(head)), local, buffered=True
+    )
+    wfi = base + 4 * len(waiting)
+    period = 2
+
+    def lines() -> None:
+        # Whenever the handler has waited for a few cycles, one more each time.
+        nonlocal period
+        waited = bench.seen.retirements and bench.seen.retirements[-1]
+        if waited and waited.tier == top and waited.pc == wfi:
+            period = bench.cycle + 1 + bench.cycle % 11
+        bench.lines = int(bench.cycle >= period + 2 and bench.cycle <= period + 4)
+
+    bench.each_cycle.append(lines)
+    await bench.execute([*head, *code, *finish()], cycles=200_000)
+    check(bench, local + 0x40, expected)
+    runs = bench.seen.at(base + 4 * (len(waiting) + 1))
+    assert len(runs) > 100, f"the handler ran only {len(runs)} times"
+
+
+@cocotb.test()
+async def a_store_takes_the_youngest_value_of_its_data_and_of_its_address(dut):
+    bench = Bench(dut)
+    local = bench.params.dmem.base
+    expected = []
+    code = setup(bench, local, False)
+    for name, (instructions, value) in producers().items():
+        if value is None:
+            continue
+        for distance in DISTANCES:
+            code += [*rv.li(A, OLD), *instructions, *[rv.NOP] * (distance - 1)]
+            code += [rv.store("sw", A, LOG, 0), rv.addi(LOG, LOG, 4)]
+            expected.append((f"{name}, {distance} behind", value & 0xFFFF_FFFF))
+    # The address comes from a load.
+    bench.poke(local + 12, local + 0x2000)
+    for distance in DISTANCES:
+        code += [rv.addi(A, 0, 0), rv.load("lw", A, LOCAL, 12), *[rv.NOP] * (distance - 1)]
+        code.append(rv.store("sw", SECOND, A, 4 * distance))
+    await bench.execute([*code, *finish()], cycles=20_000)
+    check(bench, local + 0x40, expected)
+    assert [bench.peek(local + 0x2000 + 4 * n) for n in DISTANCES] == [NEW] * 5
+
+
+@cocotb.test()
+async def a_buffered_load_does_not_overwrite_a_younger_result(dut):
+    bench = Bench(dut)
+    local = bench.params.dmem.base
+    for wait_states in range(5):
+        bench.bus.wait_states = lambda address, n=wait_states: n
+        code = setup(bench, local, True)
+        for _ in DISTANCES:
+            for writer in (rv.addi(A, 0, 5), rv.load("lw", A, LOCAL, 8), rv.lui(A, 5),
+                           rv.r_type("mul", A, ONE, ONE)):  # fmt: skip
+                code += [rv.load("lw", A, DEVICE, 0), *[rv.NOP] * 3, writer, *[rv.NOP] * 12]
+                code += [rv.store("sw", A, LOG, 0), rv.addi(LOG, LOG, 4)]
+        await bench.execute([*code, *finish()], cycles=20_000)
+        values = [bench.peek(local + 0x40 + 4 * n) for n in range(20)]
+        assert values == [5, BYTE, 5 << 12, 1] * 5

@@ -1,0 +1,124 @@
+"""The performance monitors and the worst latency, against what the observer saw."""
+
+from __future__ import annotations
+
+import cocotb
+import encoding as rv
+from bench import Bench
+from cocotb_switches import place
+from programs import CSR, finish, read, start, waiting_loop, write
+
+A, B, C, COUNT = 6, 7, 8, 9
+LOCAL = 10
+
+
+@cocotb.test()
+async def owned_filled_and_switches_count_what_happened(dut):
+    bench = Bench(dut)
+    top = bench.params.tiers - 1
+    body = [rv.r_type("div", A, B, B), rv.branch("bne", LOCAL, 0, 8), rv.NOP, rv.addi(A, A, 1)]
+    waiting = waiting_loop(body, lines=1, prologue=[rv.addi(LOCAL, 0, 1)])
+    bench.load(place(bench, top), waiting)
+    wfi = place(bench, top) + 4 * (waiting.index(rv.WFI))
+    names = ("mhpmcounter3", "mhpmcounter4", "mhpmcounter5")
+    code = [*start({top: place(bench, top)}), *[rv.NOP] * 60, *rv.li(LOCAL, bench.params.dmem.base)]
+    clear = {}
+    for name in names:
+        clear[name] = place(bench, 0) + 4 * len(code)
+        code.append(rv.csr("csrrw", 0, CSR[name], 0))
+    loop = [*[rv.r_type("mul", A, A, A)] * 6, rv.addi(COUNT, COUNT, -1)]
+    code += [*rv.li(COUNT, 60), *loop, rv.branch("bne", COUNT, 0, -4 * len(loop))]
+    reads = {}
+    for number, name in enumerate(names):
+        reads[name] = place(bench, 0) + 4 * len(code)
+        code += [read(name, A), rv.store("sw", A, LOCAL, 4 * number)]
+    bench.load(place(bench, 0), [*code, *finish()])
+    await bench.reset()
+
+    def lines() -> None:
+        bench.lines = int(bench.cycle > 150 and bench.cycle % 70 < 3)
+
+    bench.each_cycle.append(lines)
+    await bench.run()
+
+    retired = {r.pc: r.cycle for r in bench.seen.of(0)}
+    issues = {i.cycle: i.tier for i in bench.seen.issues}
+    waits = [r.cycle for r in bench.seen.of(top) if r.pc == wfi]
+    wakes = [cycle for cycle, tier in bench.seen.wakes if tier == top]
+    assert len(wakes) > 3
+    awake = set()
+    for wake in wakes:
+        ends = [cycle for cycle in waits if cycle > wake]
+        awake |= set(range(wake, ends[0] + 1 if ends else bench.cycle))
+    ordered = sorted(issues)
+    before = dict(zip(ordered[1:], ordered, strict=False))
+    for number, (name, event) in enumerate(
+        zip(
+            names,
+            (
+                lambda cycle: cycle not in awake,
+                lambda cycle: issues.get(cycle) == 0 and cycle - 1 in awake,
+                lambda cycle: issues.get(cycle) == 0 and issues[before[cycle]] != 0,
+            ),
+            strict=True,
+        )
+    ):
+        window = range(retired[clear[name]] + 1, retired[reads[name]])
+        expected = sum(map(event, window))
+        assert expected > 3
+        assert bench.peek(bench.params.dmem.base + 4 * number) == expected, name
+
+
+@cocotb.test()
+async def counters_can_be_set_and_have_forty_bits(dut):
+    bench = Bench(dut)
+    code = rv.li(LOCAL, bench.params.dmem.base)
+    for number in (3, 4, 5):
+        name = f"mhpmcounter{number}"
+        code += [*write(f"{name}h", 0xFFFF_FFFF), *write(name, 0xFFFF_FF00)]
+        code += [read(f"{name}h", A), rv.store("sw", A, LOCAL, 8 * number)]
+        code += [read(name, A), rv.store("sw", A, LOCAL, 8 * number + 4)]
+    await bench.execute([*code, *finish()])
+    for number in (3, 4, 5):
+        high = bench.peek(bench.params.dmem.base + 8 * number)
+        low = bench.peek(bench.params.dmem.base + 8 * number + 4)
+        assert high == 0xFF
+        assert 0xFFFF_FF00 <= low < 0xFFFF_FF20
+        # Nothing is filled and nothing switches with a single tier.
+        assert number == 3 or low == 0xFFFF_FF00
+
+
+@cocotb.test()
+async def mtierlatency_is_the_longest_time_from_wake_to_issue(dut):
+    bench = Bench(dut)
+    bench.load(place(bench, 2), waiting_loop([rv.addi(A, A, 1)] * 25, lines=1))
+    body = [read("mtierlatency", A), rv.store("sw", A, LOCAL, 0), rv.addi(LOCAL, LOCAL, 4)]
+    prologue = rv.li(LOCAL, bench.params.dmem.base)
+    bench.load(place(bench, 1), waiting_loop(body, lines=2, prologue=prologue))
+    code = start({1: place(bench, 1), 2: place(bench, 2)})
+    bench.load(place(bench, 0), [*code, rv.addi(A, A, 1), rv.jal(0, -4)])
+    await bench.reset()
+    await bench.step(150)
+    worst = 0
+    for count, distance in enumerate((40, 0, 10, 3, 1, 20)):
+        wake = len(bench.seen.wakes)
+        bench.lines = 1
+        for cycle in range(40):
+            if cycle == distance:
+                bench.lines |= 2
+            if cycle == 2:
+                bench.lines &= ~1
+            await bench.step()
+        bench.lines |= 2
+        await bench.step(2)
+        bench.lines = 0
+        await bench.step(20)
+        (woken,) = [cycle for cycle, tier in bench.seen.wakes[wake:] if tier == 1][:1]
+        for woken, tier in bench.seen.wakes[wake:]:
+            if tier == 1:
+                issued = min(cycle for cycle in bench.seen.issued(1) if cycle > woken)
+                worst = max(worst, issued - woken)
+        stored = [bench.peek(bench.params.dmem.base + 4 * n) for n in range(64)]
+        # Read by the run itself: the last one that is there.
+        assert max(stored) == worst, f"{count}: {stored} {worst}"
+    assert worst > 20

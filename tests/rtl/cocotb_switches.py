@@ -1,0 +1,264 @@
+"""From one tier to another and back: no slot is lost, and the urgent tier always comes at once."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import cocotb
+import encoding as rv
+from bench import RAM, Bench
+from programs import CSR, MIE, finish, read, start, waiting_loop, write
+
+A, B, C, COUNT = 6, 7, 8, 9
+LOCAL, DEVICE = 10, 11
+#: From the cycle in which a line is seen to the one in which the handler's instruction issues.
+LATENCY = 1
+#: Where the programs of the tiers begin, from the start of local memory.
+TIER_BYTES = 0x800
+
+
+def place(bench: Bench, tier: int) -> int:
+    """Where a tier's program begins."""
+    return bench.params.reset_address + tier * TIER_BYTES
+
+
+def lower_programs(bench: Bench) -> dict[str, list[int]]:
+    """Endless loops for the lower tier, by what they do most."""
+    return {
+        "alu": [rv.addi(A, A, 1)] * 7,
+        "taken branches": [rv.branch("beq", 0, 0, 8), rv.NOP, rv.branch("bne", A, A, 8)],
+        "loads": [rv.load("lw", A, LOCAL, 0), rv.addi(A, A, 1), rv.load("lb", A, LOCAL, 4),
+                  rv.store("sw", A, LOCAL, 8)],
+        "multiply": [rv.r_type("mul", A, A, B), rv.r_type("mulh", A, A, A)],
+        "divide": [rv.r_type("div", A, A, B), rv.r_type("remu", C, A, B)],
+        "bus loads": [rv.load("lw", A, DEVICE, 0), rv.addi(A, A, 1)],
+        "bus stores": [rv.store("sw", A, DEVICE, 0), rv.store("sb", A, DEVICE, 5)],
+        "csrs": [read("mcycle", A), rv.csr("csrrw", A, CSR["mscratch"], A),
+                 rv.csr("csrrwi", 0, CSR["mlinemask"], 0), rv.csr("csrrsi", 0, CSR["mie"], 0)],
+        "fences": [rv.FENCE_I, rv.addi(A, A, 1), rv.FENCE],
+        "exceptions": [rv.ECALL, rv.addi(A, A, 1)],
+    }  # fmt: skip
+
+
+def skipping_handler(bench: Bench) -> list[int]:
+    """Loads a trap handler that goes on behind the instruction; the code that installs it."""
+    address = bench.params.reset_address + 0x7C00
+    code = [read("mepc", C), rv.addi(C, C, 4), rv.csr("csrrw", 0, CSR["mepc"], C), rv.MRET]
+    bench.load(address, code)
+    return write("mtvec", address)
+
+
+async def begin(bench: Bench, lower: list[int], handler: list[int], tier: int) -> int:
+    """Tier 0 loops, `tier` waits for line 0; returns the address of the handler's body.
+
+    Ends as the handler waits.
+    """
+    registers = [*rv.li(LOCAL, bench.params.dmem.base), *rv.li(DEVICE, RAM)]
+    code = [*skipping_handler(bench), *registers, *rv.li(B, 3)]
+    code += start({tier: place(bench, tier)})
+    code += [*lower, rv.jal(0, -4 * len(lower))]
+    bench.load(place(bench, 0), code)
+    waiting = waiting_loop(handler, lines=1, prologue=registers)
+    bench.load(place(bench, tier), waiting)
+    await bench.reset()
+    await bench.step(150)
+    return place(bench, tier) + 4 * (len(waiting) - len(handler) - 1)
+
+
+async def raise_line(bench: Bench, wait: int, tier: int, cycles: int = 60) -> tuple[int, list[int]]:
+    """After some cycles, raise line 0 for as long as the handler needs to see it.
+
+    Returns the cycle of the rise and those in which the tier issued from then on.
+    """
+    await bench.step(wait)
+    rise = bench.cycle
+    bench.lines = 1
+    await bench.step(2)
+    bench.lines = 0
+    await bench.step(cycles - 2)
+    return rise, [cycle for cycle in bench.seen.issued(tier) if cycle >= rise]
+
+
+@cocotb.test()
+async def the_handler_issues_in_the_cycle_after_its_line_rises_whatever_runs_below(dut):
+    bench = Bench(dut)
+    tier = bench.params.tiers - 1
+    histogram = Counter()
+    for name, lower in lower_programs(bench).items():
+        for wait_states in (0, 3):
+            if wait_states and "bus" not in name:
+                continue
+            bench.bus.wait_states = lambda address, n=wait_states: n
+            await begin(bench, lower, [rv.addi(A, A, 1)] * 4, tier)
+            # One phase further each time, 40 phases.
+            for _ in range(40):
+                rise, issued = await raise_line(bench, 1, tier, 60)
+                assert issued, f"{name}: the handler does not run"
+                histogram[issued[0] - rise] += 1
+                assert issued[0] - rise == LATENCY, f"{name} at {rise}"
+                # And in every cycle from then on: the body and the jump back.
+                assert issued[:5] == [*range(issued[0], issued[0] + 5)], f"{name}: {issued}"
+    assert set(histogram) == {LATENCY}
+    dut._log.info("latency: %s", dict(histogram))
+
+
+@cocotb.test()
+async def the_handler_issues_in_the_cycle_after_its_line_rises_if_all_lower_tiers_wait(dut):
+    bench = Bench(dut)
+    tier = bench.params.tiers - 1
+    await begin(bench, [rv.WFI], [rv.addi(A, A, 1)] * 4, tier)
+    for wait in range(1, 30):
+        rise, issued = await raise_line(bench, wait, tier)
+        assert issued[0] - rise == LATENCY
+
+
+@cocotb.test()
+async def no_issue_slot_is_lost_in_or_out(dut):
+    bench = Bench(dut)
+    tier = bench.params.tiers - 1
+    # The handler has no bubble of its own but the jump back, which the lower tier fills.
+    await begin(bench, [rv.addi(A, A, 1)] * 64, [rv.addi(A, A, 1)] * 6, tier)
+    # So that the loop's end is not in the way: from its beginning.
+    for wait in range(1, 20):
+        rise, issued = await raise_line(bench, wait, tier, 30)
+        window = range(rise - 1, rise + 12)
+        everything = Counter(i.cycle for i in bench.seen.issues if i.cycle in window)
+        assert all(everything[cycle] == 1 for cycle in window), f"{wait}: {everything}"
+        lower = [cycle for cycle in bench.seen.issued(0) if cycle in window]
+        assert len(lower) + len([c for c in issued if c in window]) == len(window)
+
+
+@cocotb.test()
+async def the_lower_tier_goes_on_in_the_slot_behind_the_handlers_wfi(dut):
+    bench = Bench(dut)
+    tier = bench.params.tiers - 1
+    body = await begin(bench, [rv.addi(A, A, 1)] * 64, [rv.addi(A, A, 1)] * 8, tier)
+    wfi = body - 4
+    for wait in range(1, 12):
+        rise, _ = await raise_line(bench, wait, tier, 30)
+        (again,) = [cycle for cycle in bench.seen.at(wfi, tier) if cycle > rise]
+        assert again + 1 in bench.seen.issued(0)
+
+
+@cocotb.test()
+async def most_slots_in_which_the_handler_has_no_instruction_go_to_the_tier_below(dut):
+    bench = Bench(dut)
+    tier = bench.params.tiers - 1
+    # A mispredicted branch, an indirect jump, a division, a bus access, a CSR that fetches again.
+    handler = [
+        rv.branch("bne", LOCAL, 0, 8), rv.NOP, rv.auipc(A, 0), rv.jalr(0, A, 8), rv.NOP,
+        rv.r_type("divu", C, B, B), rv.load("lw", C, DEVICE, 0), *write("mceiling", 0), rv.NOP,
+    ]  # fmt: skip
+    await begin(bench, [rv.addi(A, A, 1)] * 120, handler, tier)
+    for wait in range(1, 10):
+        rise, issued = await raise_line(bench, wait, tier, 100)
+        holes = set(range(issued[0], issued[-1])) - set(issued)
+        lost = holes - set(bench.seen.issued(0))
+        # Where the handler fetches much, the tier below may run out of instructions.
+        assert len(holes) > 40
+        assert len(lost) <= len(holes) // 5, f"{lost} of {holes} lost after the rise at {rise}"
+
+
+@cocotb.test()
+async def an_instruction_that_waits_for_an_operand_keeps_its_slots(dut):
+    # A word's use waits for one slot, a byte's and a product's for two.
+    bench = Bench(dut)
+    tier = bench.params.tiers - 1
+    handler = [
+        rv.load("lw", A, LOCAL, 0), rv.addi(B, A, 1), rv.load("lb", A, LOCAL, 0),
+        rv.addi(B, A, 1), rv.r_type("mul", A, A, A), rv.addi(B, A, 1), rv.NOP, rv.NOP,
+    ]  # fmt: skip
+    await begin(bench, [rv.addi(A, A, 1)] * 64, handler, tier)
+    for wait in range(1, 10):
+        _, issued = await raise_line(bench, wait, tier, 40)
+        own = issued[: len(handler)]
+        assert [b - a for a, b in itertools.pairwise(own)] == [2, 1, 3, 1, 3, 1, 1]
+
+
+@cocotb.test()
+async def no_lower_tier_issues_in_a_slot_that_the_handler_could_use(dut):
+    # Alone or with a busy tier below, the handler issues in the same cycles after its line.
+    bench = Bench(dut)
+    tier = bench.params.tiers - 1
+    handler = [
+        rv.load("lw", A, LOCAL, 0), rv.addi(A, A, 1), rv.branch("beq", 0, 0, 8), rv.NOP,
+        rv.r_type("mul", A, A, A), rv.addi(A, A, 1), rv.r_type("div", A, A, B), rv.addi(A, A, 1),
+        rv.csr("csrrw", A, CSR["mscratch"], A), rv.store("sw", A, LOCAL, 0),
+    ]  # fmt: skip
+    patterns = {}
+    for name, lower in {"wait": [rv.WFI], **lower_programs(bench)}.items():
+        await begin(bench, lower, handler, tier)
+        # Once, so that the branch history is the same.
+        await raise_line(bench, 1, tier, 120)
+        await raise_line(bench, 1, tier, 120)
+        await raise_line(bench, 1, tier, 120)
+        seen = set()
+        for _ in range(8):
+            rise, issued = await raise_line(bench, 1, tier, 120)
+            seen.add(tuple(cycle - rise for cycle in issued))
+        patterns[name] = seen
+    assert len(patterns["wait"]) == 1
+    assert all(seen == patterns["wait"] for seen in patterns.values()), patterns
+
+
+@cocotb.test()
+async def handlers_nest_as_deep_as_there_are_tiers(dut):
+    bench = Bench(dut)
+    tiers = bench.params.tiers
+    # Tier n waits for line n; each handler is long enough to be interrupted by all above.
+    code = start({tier: place(bench, tier) for tier in range(1, tiers)})
+    code += [rv.addi(A, A, 1)] * 32
+    bench.load(place(bench, 0), [*code, rv.jal(0, -128)])
+    for tier in range(1, tiers):
+        body = [rv.addi(A, A, 1)] * 40
+        bench.load(place(bench, tier), waiting_loop(body, lines=1 << tier))
+    await bench.reset()
+    await bench.step(60 * tiers)
+    rises = {}
+    for tier in range(1, tiers):
+        bench.lines |= 1 << tier
+        rises[tier] = bench.cycle
+        await bench.step(3)
+    bench.lines = 0
+    await bench.step(50 * tiers)
+    begin_cycle, end_cycle = rises[1], bench.cycle
+    for tier, rise in rises.items():
+        issued = [cycle for cycle in bench.seen.issued(tier) if cycle >= rise]
+        assert issued[0] - rise == LATENCY, f"tier {tier}"
+        # The body, the jump back and wfi, once.
+        assert len(issued) == 42, f"tier {tier} issued {len(issued)} instructions"
+    # They end in the opposite order.
+    last = [bench.seen.issued(tier)[-1] for tier in range(1, tiers)]
+    assert last == sorted(last, reverse=True)
+    issues = [i.cycle for i in bench.seen.issues if begin_cycle <= i.cycle < end_cycle]
+    assert len(issues) == end_cycle - begin_cycle, "a slot was lost"
+
+
+@cocotb.test()
+async def a_post_wakes_a_more_urgent_tier_in_the_cycle_after_it(dut):
+    bench = Bench(dut)
+    tier = bench.params.tiers - 1
+    handler = [rv.addi(A, A, 1), rv.csr("csrrc", 0, CSR["mpost"], B)]
+    waiting = [*rv.li(B, 1 << tier), *write("mie", 8), rv.WFI, *handler, rv.jal(0, -12)]
+    bench.load(place(bench, tier), waiting)
+    code = [*start({tier: place(bench, tier)}), *rv.li(A, 1 << tier), *rv.li(COUNT, 20)]
+    loop = [rv.csr("csrrs", 0, CSR["mpost"], A), *[rv.NOP] * 40, rv.addi(COUNT, COUNT, -1)]
+    code += [*[rv.NOP] * 60, *loop, rv.branch("bne", COUNT, 0, -4 * len(loop)), *finish()]
+    await bench.execute(code)
+    post = place(bench, 0) + 4 * code.index(loop[0])
+    posts = [r.cycle for r in bench.seen.of(0) if r.pc == post]
+    body = bench.seen.at(place(bench, tier) + 4 * (waiting.index(rv.WFI) + 1))
+    # Stage M writes at the end of its cycle; the bit is seen in the next one.
+    assert [b - a for a, b in zip(posts, body, strict=True)] == [1 + LATENCY] * 20
+
+
+@cocotb.test()
+async def an_ordinary_trap_in_the_lower_tier_does_not_delay_the_handler(dut):
+    bench = Bench(dut)
+    tier = bench.params.tiers - 1
+    lower = [rv.csr("csrrsi", 0, CSR["mstatus"], MIE), rv.ECALL, rv.EBREAK]
+    await begin(bench, lower, [rv.addi(A, A, 1)] * 4, tier)
+    for _ in range(60):
+        rise, issued = await raise_line(bench, 1, tier, 40)
+        assert issued[0] - rise == LATENCY

@@ -1,0 +1,269 @@
+"""How many cycles instructions take: the figures of the manual, exactly."""
+
+from __future__ import annotations
+
+import itertools
+
+import cocotb
+import encoding as rv
+from bench import RAM, Bench
+from programs import CSR, finish, read
+
+# Not x1 or x5: a jump through those is a return.
+A, B, C = 6, 7, 8
+LOCAL, DEVICE = 10, 11
+
+
+#: Cycles from an instruction to the next one where stage M finds only late that it must be fetched.
+LATE_REDIRECT = 7
+#: From the issue of the instruction before a division to that of the one behind it.
+DIVISION_CYCLES = 39
+#: What a precise bus access costs by its wait states: it is issued again after its end.
+PRECISE_ACCESS_CYCLES = [9, 9, 9, 10, 11, 12]
+#: From the issue of a buffered load without wait states to that of its first use right behind it.
+BUFFERED_USE_CYCLES = 7
+#: From a jump to the next where each is the first instruction behind the other.
+JUMP_TO_JUMP_CYCLES = 3
+
+
+class Timing:
+    """Runs code in tier 0 and tells when each of its instructions issued."""
+
+    def __init__(self, dut) -> None:
+        self.bench = Bench(dut)
+        self.base = self.bench.params.reset_address
+
+    async def issues(self, code: list[int], prologue: list[int] = ()) -> list[list[int]]:
+        """Cycles, relative to the first instruction's issue, in which each word issued."""
+        setup = [*rv.li(LOCAL, self.bench.params.dmem.base), *rv.li(DEVICE, RAM), *prologue]
+        # An even number of words, so that the code begins with a pair, and time to fetch it.
+        setup += [rv.r_type("div", 1, LOCAL, LOCAL)] + [rv.NOP] * (1 + len(setup) % 2)
+        await self.bench.execute([*setup, *code, *finish()])
+        begin = self.base + 4 * len(setup)
+        cycles = [self.bench.seen.at(begin + 4 * n) for n in range(len(code))]
+        first = cycles[0][0]
+        return [[cycle - first for cycle in some] for some in cycles]
+
+    async def gaps(self, code: list[int], prologue: list[int] = ()) -> list[int]:
+        """Cycles from each instruction to the next, of code that runs through once."""
+        issues = [cycles[0] for cycles in await self.issues(code, prologue)]
+        return [b - a for a, b in itertools.pairwise(issues)]
+
+
+@cocotb.test()
+async def an_instruction_issues_in_every_cycle(dut):
+    timing = Timing(dut)
+    code = [rv.addi(A, A, 1), rv.r_type("add", B, A, A), rv.r_type("xor", A, B, A)] * 20
+    assert set(await timing.gaps(code)) == {1}
+
+
+@cocotb.test()
+async def independent_loads_stores_and_multiplications_issue_in_every_cycle(dut):
+    timing = Timing(dut)
+    code = [
+        rv.load("lw", A, LOCAL, 0),
+        rv.store("sw", 0, LOCAL, 4),
+        rv.r_type("mul", B, LOCAL, LOCAL),
+        rv.load("lb", C, LOCAL, 8),
+    ] * 5
+    assert set(await timing.gaps(code)) == {1}
+
+
+@cocotb.test()
+async def a_result_costs_bubbles_by_its_producer(dut):
+    timing = Timing(dut)
+    producers = {
+        "alu": (rv.addi(A, LOCAL, 1), 0),
+        "link": (rv.auipc(A, 0), 0),
+        "word": (rv.load("lw", A, LOCAL, 0), 1),
+        "half": (rv.load("lhu", A, LOCAL, 0), 2),
+        "byte": (rv.load("lb", A, LOCAL, 0), 2),
+        "multiply": (rv.r_type("mul", A, LOCAL, LOCAL), 2),
+        "csr": (read("mscratch", A), 2),
+    }
+    consumers = [
+        rv.r_type("add", B, A, 0),
+        rv.r_type("add", B, 0, A),
+        rv.store("sw", A, LOCAL, 0),
+        rv.branch("bne", A, A, 8),
+        rv.r_type("mul", B, A, A),
+    ]
+    for name, (producer, bubbles) in producers.items():
+        for consumer in consumers:
+            for distance in range(1, 5):
+                code = [producer, *[rv.NOP] * (distance - 1), consumer, rv.NOP]
+                issues = await timing.issues(code)
+                expected = distance + max(0, bubbles - (distance - 1))
+                assert issues[distance][0] == expected, f"{name}, {consumer:#x} {distance} behind"
+
+
+@cocotb.test()
+async def overwriting_a_loaded_register_waits_until_the_load_is_known_to_be_local(dut):
+    timing = Timing(dut)
+    for name in ("lw", "lb"):
+        for consumer in (rv.addi(A, A, 1), rv.addi(A, 0, 1)):
+            for distance in range(1, 5):
+                code = [rv.load(name, A, LOCAL, 0), *[rv.NOP] * (distance - 1), consumer]
+                issues = await timing.issues(code)
+                assert issues[distance][0] == max(3, distance), f"{name}, {distance} behind"
+
+
+@cocotb.test()
+async def a_csr_behind_a_csr_waits_one_cycle(dut):
+    # The second one reads in X what the first one writes in M.
+    timing = Timing(dut)
+    assert (await timing.gaps([read("mcycle", A), read("mcycle", B), rv.NOP])) == [2, 1]
+
+
+@cocotb.test()
+async def writing_some_csrs_fetches_again(dut):
+    timing = Timing(dut)
+    for name, cycles in (
+        ("mscratch", 1), ("mepc", 1), ("mie", 1), ("mpost", 1),
+        ("mtvec", LATE_REDIRECT), ("mlinemask", LATE_REDIRECT), ("mceiling", LATE_REDIRECT),
+    ):  # fmt: skip
+        gaps = await timing.gaps([rv.csr("csrrw", 0, CSR[name], 0), rv.NOP, rv.NOP])
+        assert gaps[0] == cycles, f"{name}: {gaps}"
+
+
+@cocotb.test()
+async def a_branch_costs_four_cycles_only_if_it_is_mispredicted(dut):
+    timing = Timing(dut)
+    # Backward taken: predicted. The last time it is not, and that is a misprediction.
+    loop = [rv.addi(A, A, 1), rv.addi(A, A, -1), rv.addi(B, B, -1), rv.branch("bne", B, 0, -12)]
+    issues = await timing.issues([*loop, rv.NOP, rv.NOP], [rv.addi(B, 0, 6)])
+    assert issues[3] == [3 + 4 * n for n in range(6)]
+    assert issues[4][0] - issues[3][-1] == 5
+    # Forward not taken: predicted.
+    assert (await timing.gaps([rv.branch("bne", 0, 0, 8), rv.NOP, rv.NOP])) == [1, 1]
+    # Forward taken: not predicted.
+    issues = await timing.issues([rv.branch("beq", 0, 0, 12), rv.NOP, rv.NOP, rv.NOP])
+    assert issues[3] == [5]
+
+
+@cocotb.test()
+async def a_branch_is_learnt_after_two_times(dut):
+    timing = Timing(dut)
+    # A forward branch that is always taken, in a loop.
+    loop = [
+        *[rv.NOP] * 8, rv.branch("beq", 0, 0, 8), rv.NOP, *[rv.NOP] * 4,
+        rv.addi(B, B, -1), rv.branch("bne", B, 0, -60),
+    ]  # fmt: skip
+    issues = await timing.issues([*loop, rv.NOP], [rv.addi(B, 0, 6)])
+    times = [after - before for before, after in zip(issues[8], issues[10], strict=True)]
+    assert times == [5, 5, 1, 1, 1, 1]
+
+
+@cocotb.test()
+async def jumps_are_followed_without_a_bubble(dut):
+    timing = Timing(dut)
+    issues = await timing.issues([rv.NOP, rv.NOP, rv.jal(0, 16), *[rv.NOP] * 3, *[rv.NOP] * 3])
+    assert issues[6][0] - issues[2][0] == 1
+
+
+@cocotb.test()
+async def a_jump_right_behind_another_one_costs_two_bubbles(dut):
+    # A pair's jump is found in the cycle after its arrival; then its target is fetched.
+    timing = Timing(dut)
+    issues = await timing.issues([rv.jal(0, 8), rv.NOP] * 12 + [rv.NOP])
+    gaps = [issues[n + 2][0] - issues[n][0] for n in range(0, 22, 2)]
+    # The first ones have been fetched ahead.
+    assert set(gaps[4:]) == {JUMP_TO_JUMP_CYCLES}, gaps
+
+
+@cocotb.test()
+async def calls_and_returns_are_followed_without_a_bubble(dut):
+    timing = Timing(dut)
+    code = [
+        rv.NOP, rv.jal(1, 20),
+        rv.NOP, rv.NOP, rv.jal(0, 40),
+        rv.NOP, rv.NOP, rv.NOP, rv.NOP, rv.NOP, rv.jalr(0, 1, 0), *[rv.NOP] * 4,
+    ]  # fmt: skip
+    issues = await timing.issues(code)
+    assert issues[6][0] - issues[1][0] == 1
+    assert issues[2][0] - issues[10][0] == 1
+
+
+@cocotb.test()
+async def an_indirect_jump_costs_four_bubbles_and_a_wrong_return_six_or_seven(dut):
+    timing = Timing(dut)
+    place = [rv.auipc(A, 0), rv.addi(A, A, 20)]
+    for jump in (rv.jalr(0, A, 0), rv.jalr(1, A, 0)):
+        issues = await timing.issues([*place, rv.NOP, jump, rv.NOP, rv.NOP, rv.NOP])
+        assert issues[5][0] - issues[3][0] == 5
+    # A call, then a return to somewhere else.
+    code = [
+        rv.NOP, rv.jal(1, 8), rv.jal(0, 0),
+        rv.addi(1, 1, 24), *[rv.NOP] * 3, rv.jalr(0, 1, 0), rv.NOP, rv.NOP,
+    ]  # fmt: skip
+    issues = await timing.issues(code)
+    # One more if the mistaken path is being fetched in that cycle.
+    assert issues[8][0] - issues[7][0] in (LATE_REDIRECT, LATE_REDIRECT + 1)
+
+
+@cocotb.test()
+async def a_division_takes_the_same_time_for_all_operands(dut):
+    timing = Timing(dut)
+    times = set()
+    for first, second in ((0, 0), (1, 1), (0x8000_0000, 0xFFFF_FFFF), (0xFFFF_FFFF, 3)):
+        for name in ("div", "divu", "rem", "remu"):
+            code = [rv.NOP, rv.NOP, rv.r_type(name, C, A, B), rv.NOP, rv.NOP]
+            # All that counts is when the next instruction issues.
+            issues = await timing.issues(code, [*rv.li(A, first), *rv.li(B, second)])
+            times.add(issues[3][0] - issues[1][0])
+    assert len(times) == 1, times
+    dut._log.info("division: %d cycles from the instruction before to the one behind", *times)
+    assert times == {DIVISION_CYCLES}
+
+
+@cocotb.test()
+async def a_trap_and_a_return_cost_four_cycles_each(dut):
+    timing = Timing(dut)
+    bench = timing.bench
+    handler = timing.base + 0x400
+    bench.load(handler, [read("mepc", A), rv.addi(A, A, 4), rv.csr("csrrw", 0, CSR["mepc"], A),
+                         rv.NOP, rv.NOP, rv.NOP, rv.MRET])  # fmt: skip
+    prologue = [*rv.li(A, handler), rv.csr("csrrw", 0, CSR["mtvec"], A)]
+    await timing.issues([rv.NOP, rv.NOP, rv.ECALL, rv.NOP, rv.NOP], prologue)
+    entered = bench.seen.at(handler)[0]
+    left = bench.seen.at(handler + 24)[0]
+    before = [r for r in bench.seen.of(0) if r.issued < entered][-1]
+    # The ecall issued a cycle after the instruction before it.
+    assert entered - (before.issued + 1) == 5
+    after = next(r for r in bench.seen.of(0) if r.issued > left)
+    assert after.issued - left == 5
+
+
+@cocotb.test()
+async def bus_accesses_take_their_wait_states(dut):
+    timing = Timing(dut)
+    found = {}
+    for name, instruction in (("load", rv.load("lw", A, DEVICE, 0)),
+                              ("store", rv.store("sw", A, DEVICE, 0))):  # fmt: skip
+        for wait_states in range(len(PRECISE_ACCESS_CYCLES)):
+            timing.bench.bus.wait_states = lambda address, n=wait_states: n
+            issues = await timing.issues([rv.NOP, rv.NOP, instruction, rv.NOP, rv.NOP])
+            found[name, wait_states] = issues[3][0] - issues[1][0] - 1
+    dut._log.info("bus accesses: %s", found)
+    for name in ("load", "store"):
+        times = [found[name, n] for n in range(len(PRECISE_ACCESS_CYCLES))]
+        assert times == PRECISE_ACCESS_CYCLES, name
+
+
+@cocotb.test()
+async def a_buffered_store_costs_one_cycle(dut):
+    timing = Timing(dut)
+    code = [rv.NOP, rv.store("sw", A, DEVICE, 0), rv.NOP, rv.NOP, rv.NOP]
+    assert set(await timing.gaps(code, [rv.csr("csrrwi", 0, CSR["mbusmode"], 1)])) == {1}
+
+
+@cocotb.test()
+async def a_buffered_load_costs_one_cycle_until_its_result_is_used(dut):
+    timing = Timing(dut)
+    code = [rv.NOP, rv.load("lw", A, DEVICE, 0), *[rv.NOP] * 8, rv.addi(B, A, 1)]
+    mode = [rv.csr("csrrwi", 0, CSR["mbusmode"], 1)]
+    assert set(await timing.gaps(code, mode)) == {1}
+    code = [rv.NOP, rv.load("lw", A, DEVICE, 0), rv.addi(B, A, 1), rv.NOP]
+    gaps = await timing.gaps(code, mode)
+    dut._log.info("buffered load-use: %s", gaps)
+    assert gaps[1] == BUFFERED_USE_CYCLES

@@ -1,0 +1,249 @@
+"""Random programs for all tiers at once, from a seed."""
+
+from __future__ import annotations
+
+import random
+import struct
+
+import encoding as rv
+from random_pieces import (
+    BUS,
+    BUS_BASE,
+    BUS_BYTES,
+    COUNTER,
+    CSR,
+    FRAME,
+    FREE,
+    INTERESTING,
+    LOCAL,
+    MSTATUS_MIE,
+    RETURN,
+    SHARED,
+    SHARED_BYTES,
+    TARGET,
+    Mix,
+    Pieces,
+)
+from tierv.rtl.isa import Interrupt
+from tierv.rtl.params import CoreParams
+
+CONSOLE = 0xF000_0000
+#: Offsets in a tier's own data: the trap handler's frames, and the flag that it has finished.
+FRAME_OFFSET = 0x700
+FRAME_BYTES = 0x40
+DONE_OFFSET = 0x7F0
+# Words of a frame.
+SAVED_COUNTER, SAVED_TARGET, CHECKSUM, SAVED_FRAME = 0, 4, 8, 12
+SAVED_CSRS = {"mepc": 16, "mcause": 20, "mtval": 24, "mstatus": 28}
+
+
+def code_bytes(params: CoreParams) -> int:
+    """Room for each tier's code."""
+    return params.imem.size_bytes // params.tiers & ~7
+
+
+def code_base(params: CoreParams, tier: int) -> int:
+    """Where the tier begins."""
+    return params.imem.base + tier * code_bytes(params)
+
+
+def local_data(params: CoreParams, tier: int) -> int:
+    """Address of the tier's own part of local data memory."""
+    stride = (params.dmem.size_bytes - SHARED_BYTES) // params.tiers & ~0x7FF
+    return params.dmem.base + tier * stride
+
+
+class TierProgram(Pieces):
+    """The code of one tier."""
+
+    def generate(self) -> list[int]:
+        """The words from the tier's base address on: a jump, the trap handler, functions, the
+        program."""
+        base = code_base(self._params, self._tier)
+        self._emit(rv.NOP)
+        handler = len(self.words)
+        self._emit_handler()
+        self._emit_functions()
+        self.words[0] = rv.jal(0, 4 * len(self.words))
+        self._emit_setup(base + 4 * handler)
+        limit = code_bytes(self._params) // 4 - 120
+        for _ in range(self._mix.pieces):
+            if len(self.words) > limit:
+                break
+            self._emit_piece()
+        self._emit_epilogue()
+        return self.words
+
+    def _patch_jump(self, place: int, target: int) -> None:
+        self.words[place] = rv.jal(0, 4 * (target - place))
+
+    def _emit_handler(self) -> None:
+        self._emit(
+            rv.csr("csrrw", FRAME, CSR["mscratch"], FRAME),
+            rv.store("sw", COUNTER, FRAME, SAVED_COUNTER),
+            rv.store("sw", TARGET, FRAME, SAVED_TARGET),
+        )
+        if self._mix.traps:
+            self._emit_nested_trap()
+        self._emit(rv.csr("csrrs", COUNTER, CSR["mcause"], 0))
+        interrupt = len(self.words)
+        self._emit(rv.NOP)
+        # An exception: go on behind the instruction, or return from a jump to nowhere.
+        self._emit(
+            rv.csr("csrrs", TARGET, CSR["mepc"], 0),
+            rv.addi(COUNTER, COUNTER, -1),
+            rv.branch("bne", COUNTER, 0, 12),
+            rv.addi(TARGET, RETURN, 0),
+            rv.jal(0, 8),
+            rv.addi(TARGET, TARGET, 4),
+            rv.csr("csrrw", 0, CSR["mepc"], TARGET),
+            rv.csr("csrrs", COUNTER, CSR["mtval"], 0),
+            rv.load("lw", TARGET, FRAME, CHECKSUM),
+            rv.r_type("add", TARGET, TARGET, COUNTER),
+            rv.store("sw", TARGET, FRAME, CHECKSUM),
+        )
+        leave = len(self.words)
+        self._emit(rv.NOP)
+        self.words[interrupt] = rv.branch("blt", COUNTER, 0, 4 * (len(self.words) - interrupt))
+        self._emit_interrupt()
+        self._patch_jump(leave, len(self.words))
+        self._emit(
+            rv.load("lw", TARGET, FRAME, SAVED_TARGET),
+            rv.load("lw", COUNTER, FRAME, SAVED_COUNTER),
+            rv.csr("csrrw", FRAME, CSR["mscratch"], FRAME),
+            rv.MRET,
+        )
+
+    def _emit_interrupt(self) -> None:
+        """Clear the post and the edges: all of them, or the most urgent one."""
+        self._emit(
+            rv.addi(TARGET, 0, 1 << self._tier),
+            rv.csr("csrrc", 0, CSR["mpost"], TARGET),
+            rv.csr("csrrs", COUNTER, CSR["mlineclaim"], 0),
+        )
+        if self._rng.random() < 0.5:
+            self._emit(
+                rv.addi(COUNTER, COUNTER, -1),
+                rv.addi(TARGET, 0, 1),
+                rv.r_type("sll", COUNTER, TARGET, COUNTER),
+            )
+        else:
+            self._emit(rv.csr("csrrs", COUNTER, CSR["mlinepend"], 0))
+        self._emit(rv.csr("csrrw", 0, CSR["mlineack"], COUNTER))
+
+    def _emit_nested_trap(self) -> None:
+        """Now and then, trap again, on a second frame; not from there."""
+        place = len(self.words)
+        self._emit(
+            rv.i_type("andi", COUNTER, FRAME, FRAME_BYTES),
+            rv.NOP,
+            rv.csr("csrrs", COUNTER, CSR["mcycle"], 0),
+            rv.i_type("andi", COUNTER, COUNTER, 3),
+            rv.NOP,
+        )
+        for name, offset in SAVED_CSRS.items():
+            self._emit(rv.csr("csrrs", TARGET, CSR[name], 0), rv.store("sw", TARGET, FRAME, offset))
+        self._emit(
+            rv.addi(TARGET, FRAME, FRAME_BYTES),
+            rv.csr("csrrw", TARGET, CSR["mscratch"], TARGET),
+            rv.store("sw", TARGET, FRAME, SAVED_FRAME),
+        )
+        if self._rng.random() < 0.7:
+            self._emit(rv.ECALL)
+        if self._mix.interrupts and self._rng.random() < 0.7:
+            self._emit(
+                rv.csr("csrrsi", 0, CSR["mstatus"], MSTATUS_MIE),
+                rv.NOP,
+                rv.csr("csrrci", 0, CSR["mstatus"], MSTATUS_MIE),
+            )
+        self._emit(
+            rv.load("lw", TARGET, FRAME, SAVED_FRAME), rv.csr("csrrw", 0, CSR["mscratch"], TARGET)
+        )
+        for name, offset in SAVED_CSRS.items():
+            self._emit(rv.load("lw", TARGET, FRAME, offset), rv.csr("csrrw", 0, CSR[name], TARGET))
+        for branch in (place + 1, place + 4):
+            self.words[branch] = rv.branch("bne", COUNTER, 0, 4 * (len(self.words) - branch))
+
+    def _emit_functions(self) -> None:
+        for _ in range(4):
+            self._functions.append(len(self.words))
+            for _ in range(self._rng.randrange(6)):
+                self._emit_compute()
+            self._emit(rv.jalr(0, RETURN, 0))
+
+    def _emit_setup(self, handler: int) -> None:
+        rng = self._rng
+        params = self._params
+        # What the tier was given as it was started.
+        self._emit(rv.csr("csrrs", FREE[0], CSR["mscratch"], 0))
+        self._li(FRAME, local_data(params, self._tier) + FRAME_OFFSET)
+        self._emit(rv.csr("csrrw", 0 if self._tier == 0 else FREE[1], CSR["mscratch"], FRAME))
+        self._li(FRAME, handler)
+        self._emit(rv.csr("csrrw", 0, CSR["mtvec"], FRAME))
+        self._li(LOCAL, local_data(params, self._tier) + 0x400)
+        self._li(BUS, BUS_BASE + self._tier * BUS_BYTES + 0x400)
+        self._li(SHARED, params.dmem.base + params.dmem.size_bytes - SHARED_BYTES)
+        for register in (RETURN, TARGET, COUNTER, FRAME, *FREE):
+            self._li(register, rng.choice((rng.getrandbits(32), rng.choice(INTERESTING))))
+        if self._tier == 0:
+            self._emit_start()
+        if self._mix.interrupts:
+            self._li(TARGET, self._lines())
+            self._emit(rv.csr("csrrw", 0, CSR["mlinemask"], TARGET))
+            self._li(TARGET, 1 << Interrupt.MSI | 1 << Interrupt.MEI)
+            self._emit(
+                rv.csr("csrrw", 0, CSR["mie"], TARGET),
+                rv.csr("csrrsi", 0, CSR["mstatus"], MSTATUS_MIE),
+            )
+
+    def _emit_start(self) -> None:
+        """Set up what the tiers share, and start all."""
+        params = self._params
+        self._li(TARGET, self._lines())
+        self._emit(rv.csr("csrrw", 0, CSR["mlineedge"], TARGET))
+        for tier in range(1, params.tiers):
+            self._li(TARGET, code_base(params, tier))
+            self._emit(rv.csr("csrrw", 0, CSR[f"mtierpc{tier}"], TARGET))
+            self._li(TARGET, self._rng.getrandbits(32))
+            self._emit(rv.csr("csrrw", 0, CSR[f"mtierarg{tier}"], TARGET))
+        self._emit(
+            rv.addi(TARGET, 0, (1 << params.tiers) - 1),
+            rv.csr("csrrs", 0, CSR["mtierrun"], TARGET),
+        )
+
+    def _emit_epilogue(self) -> None:
+        """Say that the tier has finished; tier 0 waits for all and ends the run."""
+        params = self._params
+        self._emit(rv.csr("csrrwi", 0, CSR["mstatus"], 0), rv.csr("csrrwi", 0, CSR["mie"], 0))
+        self._li(LOCAL, local_data(params, self._tier))
+        self._emit(rv.addi(TARGET, 0, 1), rv.store("sw", TARGET, LOCAL, DONE_OFFSET), rv.FENCE)
+        if self._tier == 0:
+            for tier in range(1, params.tiers):
+                self._li(LOCAL, local_data(params, tier))
+                self._emit(
+                    rv.load("lw", TARGET, LOCAL, DONE_OFFSET), rv.branch("beq", TARGET, 0, -4)
+                )
+            self._li(LOCAL, CONSOLE)
+            self._emit(rv.store("sw", 0, LOCAL, 0))
+        self._emit(rv.WFI, rv.jal(0, -4))
+
+
+def random_segments(seed: int, params: CoreParams, mix: Mix) -> dict[int, bytes]:
+    """What to load where: a program for each tier, and local data.
+
+    With fewer pieces, a tier's program is the beginning of the longer one.
+    """
+    rng = random.Random(seed)
+    ranks = rng.sample(range(params.tiers), params.tiers)
+    segments = {}
+    for tier in range(params.tiers):
+        own = random.Random(f"{seed} {tier}")
+        stoppable = tuple(n for n in range(params.tiers) if ranks[n] > ranks[tier])
+        words = TierProgram(own, params, tier, mix, stoppable).generate()
+        segments[code_base(params, tier)] = struct.pack(f"<{len(words)}I", *words)
+    data = bytearray(rng.randbytes(params.dmem.size_bytes))
+    for tier in range(params.tiers):
+        done = local_data(params, tier) - params.dmem.base + DONE_OFFSET
+        data[done : done + 4] = bytes(4)
+    segments[params.dmem.base] = bytes(data)
+    return segments

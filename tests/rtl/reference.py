@@ -1,0 +1,308 @@
+"""Spike as the reference: one instance per tier over shared memory, compared step by step.
+
+The trace says in which order the tiers' instructions took effect, and where a tier took an
+interrupt or left wfi; everything else, Spike computes. What it can't know (time, pending lines,
+what other tiers post) it takes from the trace.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+from riscv.cfg import cfg_t, mem_cfg_t
+from riscv.csrs import csr_t
+from riscv.devices import device_factory_t, mem_t, mmio_device_map
+from riscv.sim import sim_t
+from tierv.rtl.isa import LINES_PER_PRIORITY_CSR, Cause, Interrupt, csr_addresses
+from tierv.rtl.params import CoreParams
+
+CSR = csr_addresses()
+NAMES = {address: name for name, address in CSR.items()}
+WFI = 0x10500073
+#: CSRs whose value depends on time, lines or other tiers.
+VOLATILE = {
+    CSR[name]
+    for name in (
+        "mcycle", "mcycleh", "cycle", "cycleh", "time", "timeh", "mip", "mpost", "mtierrun",
+        "mlinepend", "mlineclaim", "mlineraw", "mtierlatency", "mimpid", "marchid", "mvendorid",
+        *(f"mhpmcounter{n}" for n in range(3, 32)), *(f"mhpmcounter{n}h" for n in range(3, 32)),
+        *(f"mhpmevent{n}" for n in range(3, 32)), *(f"mlinestamp{n}" for n in range(32)),
+    )
+}  # fmt: skip
+#: Spike's instruction counters are not used: the trace itself is counted.
+COUNTS = {CSR["minstret"]: 0, CSR["minstreth"]: 32, CSR["instret"]: 0, CSR["instreth"]: 32}
+
+
+#: Spike's objects refer to each other behind Python's back: none is ever freed.
+_KEPT: list[object] = []
+
+
+class MismatchError(AssertionError):
+    """The core did something else than Spike; the message says what, and where."""
+
+
+class _Csr(csr_t):
+    """A CSR that Spike does not have."""
+
+    def __init__(self, processor, address: int, cell: list[int], mask: int) -> None:
+        super().__init__(processor, address)
+        self._cell = cell
+        self._mask = mask
+
+    def read(self) -> int:
+        return self._cell[0]
+
+    def unlogged_write(self, value: int) -> bool:
+        self._cell[0] = value & self._mask
+        return True
+
+
+class _Memory(device_factory_t):
+    """Puts one memory into several simulators."""
+
+    def __init__(self, memory: mem_t) -> None:
+        super().__init__()
+        self._memory = memory
+
+    def parse_from_fdt(self, fdt, sim, *arguments):
+        return self._memory, int(arguments[0], 16)
+
+    def generate_dts(self, sim, *arguments) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Memory that all tiers see."""
+
+    base: int
+    size_bytes: int
+
+
+class Reference:
+    """All tiers of a core in Spike."""
+
+    def __init__(
+        self,
+        params: CoreParams,
+        ranges: list[Range],
+        segments: dict[int, bytes],
+        entries: list[int],
+    ) -> None:
+        self._params = params
+        self._entries = entries
+        self._memories = [(r, mem_t(r.size_bytes)) for r in ranges]
+        self._factories = []
+        for number, (_, memory) in enumerate(self._memories):
+            factory = _Memory(memory)
+            mmio_device_map[f"shared{number}"] = factory
+            self._factories.append(factory)
+        for address, content in segments.items():
+            base, memory = self._find(address)
+            memory.store(address - base, content)
+        self._shared = {
+            CSR["mlineedge"]: ([0], (1 << params.lines) - 1),
+        }
+        groups = -(-params.lines // LINES_PER_PRIORITY_CSR)
+        for group in range(groups):
+            lines = min(LINES_PER_PRIORITY_CSR, params.lines - group * LINES_PER_PRIORITY_CSR)
+            self._shared[CSR[f"mlineprio{group}"]] = ([0], (1 << 4 * lines) - 1)
+        self._started = 1
+        self._masks: list[list[int]] = []
+        self._sims = []
+        self._csrs: list[_Csr] = []
+        self._processors = [self._build(tier) for tier in range(params.tiers)]
+        self._retired = [0] * params.tiers
+        _KEPT.append(self)
+
+    def _build(self, tier: int):
+        config = cfg_t(
+            isa="rv32im_zicsr_zifencei_zicntr",
+            priv="m",
+            mem_layout=[mem_cfg_t(0x9000_0000, 0x1000)],
+            start_pc=self._params.reset_address,
+        )
+        devices = [
+            (f"shared{number}", [hex(r.base)]) for number, (r, _) in enumerate(self._memories)
+        ]
+        sim = sim_t(
+            cfg=config,
+            halted=False,
+            plugin_device_factories=devices,
+            args=["none"],
+            dtb_enabled=True,
+        )
+        self._sims.append(sim)
+        processor = sim.get_core(0)
+        own = {
+            CSR["mlinemask"]: (1 << self._params.lines) - 1,
+            CSR["mceiling"]: (1 << self._params.tier_bits) - 1,
+            CSR["mbusmode"]: 1,
+            CSR["mhartid"]: 0xFF,
+        }
+        cells = dict(self._shared)
+        for address, mask in own.items():
+            cells[address] = ([tier if address == CSR["mhartid"] else 0], mask)
+        self._masks.append(cells[CSR["mlinemask"]][0])
+        for name in ("mpost", "mtierrun", "mlineack", "mlinepend", "mlineclaim", "mlineraw"):
+            cells[CSR[name]] = ([0], 0)
+        cells[CSR["mtierlatency"]] = ([0], 0)
+        for number in range(self._params.tiers):
+            cells[CSR[f"mtierpc{number}"]] = ([0], 0)
+            cells[CSR[f"mtierarg{number}"]] = ([0], 0)
+        for line in range(self._params.lines):
+            cells[CSR[f"mlinestamp{line}"]] = ([0], 0)
+        for address, (cell, mask) in cells.items():
+            custom = _Csr(processor, address, cell, mask)
+            processor.state.add_csr(address, custom)
+            self._csrs.append(custom)
+        processor.state.pc = self._entries[tier]
+        return processor
+
+    def _find(self, address: int):
+        for memory_range, memory in self._memories:
+            if 0 <= address - memory_range.base < memory_range.size_bytes:
+                return memory_range.base, memory
+        raise MismatchError(f"no memory at {address:#010x}")
+
+    def run_alone(self, end: int, *, limit: int) -> list[int]:
+        """Let the first tier's program run until its PC is ``end``; returns its registers.
+
+        Raises ``MismatchError`` if that does not happen within ``limit`` instructions.
+        """
+        processor = self._processors[0]
+        for _ in range(limit):
+            if processor.state.pc & 0xFFFF_FFFF == end:
+                return [processor.state.XPR[n] & 0xFFFF_FFFF for n in range(32)]
+            processor.step(1)
+        raise MismatchError(f"the program alone does not end within {limit} instructions")
+
+    def check(self, trace: np.ndarray) -> int:
+        """Compare every record; returns their number.
+
+        Raises ``MismatchError`` at the first difference.
+        """
+        fields = trace.dtype.names
+        expected_order = 0
+        for record in trace.tolist():
+            step = dict(zip(fields, record, strict=True))
+            if step["order"] != expected_order:
+                raise MismatchError(f"order {step['order']} instead of {expected_order}")
+            expected_order += 1
+            self._check_step(step)
+        return expected_order
+
+    def _check_step(self, step: dict[str, int]) -> None:
+        tier, pc, word = step["tier"], step["pc"], step["instruction"]
+        processor = self._processors[tier]
+        state = processor.state
+
+        def fail(what: str, core: int, spike: int) -> None:
+            raise MismatchError(
+                f"cycle {step['cycle']}, tier {tier}, {word:#010x} at {pc:#010x}:"
+                f" {what} is {core:#010x}, Spike has {spike:#010x}"
+            )
+
+        if step["interrupt"] and step["cause"] & 0x20:
+            self._interrupt(processor, step["cause"] & 0x1F)
+        if state.pc & 0xFFFF_FFFF != pc:
+            fail("pc", pc, state.pc & 0xFFFF_FFFF)
+
+        address = word >> 20
+        is_csr = word & 0x7F == 0x73 and word >> 12 & 7 and not step["trap"]
+        source = _source(state, word) if is_csr else None
+        if word == WFI and not step["trap"]:
+            state.pc = pc + 4
+        else:
+            processor.step(1)
+        self._retired[tier] += not step["trap"]
+        if is_csr:
+            self._access_csr(step, state, address, source)
+        if step["trap"]:
+            cause = processor.get_csr(CSR["mcause"])
+            if cause == Cause.ILLEGAL:
+                processor.put_csr(CSR["mtval"], 0)
+
+        if state.pc & 0xFFFF_FFFF != step["next_pc"]:
+            fail("the next pc", step["next_pc"], state.pc & 0xFFFF_FFFF)
+        if step["rd"]:
+            value = state.XPR[step["rd"]] & 0xFFFF_FFFF
+            if value != step["rd_value"]:
+                fail(f"x{step['rd']}", step["rd_value"], value)
+        if step["write_mask"]:
+            self._check_store(step, fail)
+
+    def _access_csr(self, step: dict[str, int], state, address: int, source: int | None) -> None:
+        """What Spike does not know of CSRs; ``source`` is what the instruction writes from."""
+        tier = step["tier"]
+        if address in COUNTS:
+            # An instruction counts itself at its end, unless it writes the counter.
+            place = COUNTS[address]
+            before = self._retired[tier] - 1
+            old = before >> place & 0xFFFF_FFFF
+            if step["rd"]:
+                state.XPR.write(step["rd"], _extended(old))
+            if source is not None:
+                new = _modified(step["instruction"], old, source)
+                self._retired[tier] = before & ~(0xFFFF_FFFF << place) | new << place
+        elif address in VOLATILE:
+            if step["rd"]:
+                self._check_lines(tier, address, step["rd_value"])
+                state.XPR.write(step["rd"], _extended(step["rd_value"]))
+            if address == CSR["mtierrun"] and source is not None:
+                # Who has ever been started.
+                self._started |= _modified(step["instruction"], self._started, source)
+        elif CSR["mtierarg0"] <= address < CSR["mtierarg0"] + self._params.tiers:
+            target = address - CSR["mtierarg0"]
+            if source is not None and not self._started >> target & 1:
+                self._processors[target].put_csr(CSR["mscratch"], source)
+
+    def _check_lines(self, tier: int, address: int, value: int) -> None:
+        """A tier sees none but the lines in its mask."""
+        mask = self._masks[tier][0]
+        lines = 0
+        if address == CSR["mlinepend"]:
+            lines = value
+        elif address == CSR["mlineclaim"]:
+            lines = 1 << value >> 1
+        if lines & ~mask:
+            raise MismatchError(f"tier {tier} sees lines {lines:#x} though its mask is {mask:#x}")
+
+    def _check_store(self, step: dict[str, int], fail) -> None:
+        base, memory = self._find(step["memory_address"])
+        (word,) = struct.unpack("<I", memory.load(step["memory_address"] - base, 4))
+        lanes = sum(0xFF << 8 * n for n in range(4) if step["write_mask"] >> n & 1)
+        if (word ^ step["memory_written"]) & lanes:
+            fail("the word stored", step["memory_written"] & lanes, word & lanes)
+
+    def _interrupt(self, processor, cause: int) -> None:
+        """Let Spike take an interrupt. It only lets MTIP be written, so that one stands in."""
+        enables = processor.get_csr(CSR["mie"])
+        processor.put_csr(CSR["mie"], 1 << Interrupt.MTI)
+        processor.put_csr(CSR["mip"], 1 << Interrupt.MTI)
+        processor.step(1)
+        processor.put_csr(CSR["mip"], 0)
+        processor.put_csr(CSR["mie"], enables)
+        processor.put_csr(CSR["mcause"], 1 << 31 | cause)
+        if not enables >> cause & 1:
+            raise MismatchError(f"interrupt {cause} was taken though mie is {enables:#x}")
+
+
+def _extended(value: int) -> int:
+    """A register's value as Spike holds it, 64 bits with the sign extended."""
+    return value | 0xFFFF_FFFF_0000_0000 if value >> 31 else value
+
+
+def _source(state, word: int) -> int | None:
+    """What a CSR instruction writes, sets or clears; None if it only reads."""
+    funct3, field = word >> 12 & 7, word >> 15 & 31
+    if funct3 & 3 != 1 and field == 0:
+        return None
+    return field if funct3 & 4 else state.XPR[field] & 0xFFFF_FFFF
+
+
+def _modified(word: int, old: int, source: int) -> int:
+    """The new value of a CSR."""
+    return {1: source, 2: old | source, 3: old & ~source}[word >> 12 & 3]

@@ -1,0 +1,37 @@
+"""Models and test programs for the tests of the simulation, built once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tierv.sim.elf import Program
+from tierv.sim.model import Model, ModelParams, build_model, simulation_params
+from tierv.sim.run import Simulation
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "soc"))
+
+from soc_firmware import build_firmware
+
+#: LiteX has it ready made, so that these tests don't depend on the core.
+CPU = "vexriscv"
+
+
+@pytest.fixture(scope="session")
+def model() -> Model:
+    """The usual SoC."""
+    return build_model(ModelParams(soc=simulation_params(cpu=CPU)))
+
+
+@pytest.fixture(scope="session")
+def simulation(model: Model) -> Simulation:
+    """The usual SoC, ready to run."""
+    return Simulation(model)
+
+
+@pytest.fixture(scope="session")
+def firmware(model: Model) -> Callable[[str], Program]:
+    """Compiles a program of ``tests/soc/firmware`` by name."""
+    return lambda name: build_firmware(name, model.include)

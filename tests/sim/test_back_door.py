@@ -1,0 +1,103 @@
+"""The back door: bytes of the memories, and how the harness says no."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tierv.sim.elf import encode_image, jump_to
+from tierv.sim.records import RunEnd
+from tierv.soc.map import ORIGINS, SIZES
+
+MEMORIES = ("rom", "sram", "main_ram")
+
+
+def run_harness(model, *words) -> subprocess.CompletedProcess:
+    command = [str(model.program), *(str(word) for word in words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@st.composite
+def pieces(draw) -> tuple[int, bytes]:
+    """An address anywhere in a memory, and bytes that fit there."""
+    memory = draw(st.sampled_from(MEMORIES))
+    data = draw(st.binary(min_size=1, max_size=40))
+    offset = draw(st.integers(0, SIZES[memory] - len(data)))
+    return ORIGINS[memory] + offset, data
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(pieces(), min_size=1, max_size=4))
+def test_bytes_are_where_they_were_put(model, tmp_path_factory, written):
+    folder = tmp_path_factory.mktemp("door")
+    expected: dict[int, int] = {}
+    for address, data in written:
+        expected |= {address + index: byte for index, byte in enumerate(data)}
+    (folder / "image").write_bytes(encode_image(written))
+    peeks = [("--peek", f"{address},{len(data)}") for address, data in written]
+    words = [word for peek in peeks for word in peek]
+    out = folder / "peeks"
+    # Cycle 0 ends the run before the program can have written anything.
+    done = run_harness(
+        model, "--image", folder / "image", *words, "--peeks-out", out, "--cycles", 1
+    )
+    assert done.returncode == RunEnd.LIMIT, done.stderr
+    got = out.read_bytes()
+    wanted = bytes(
+        expected[address + index] for address, data in written for index in range(len(data))
+    )
+    assert got == wanted
+
+
+def test_a_word_can_be_written_unaligned(model, tmp_path):
+    address = ORIGINS["sram"] + 5
+    out = tmp_path / "peeks"
+    run_harness(
+        model, "--poke", f"{address},0x12345678", "--peek", f"{address - 1},6",
+        "--peeks-out", out, "--cycles", 1,
+    )  # fmt: skip
+    assert out.read_bytes() == bytes.fromhex("00 78563412 00")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--poke", "0x90000000,1"], "no memory at 0x90000000"),
+        (["--poke", "5"], "--poke: 2 numbers must be given, not '5'"),
+        (["--nonsense"], "no option --nonsense"),
+        (["--cycles"], "--cycles needs N"),
+        (["--cycles", "many"], "--cycles: a number must be given, not 'many'"),
+        (["--image", "/nonexistent"], "cannot read /nonexistent"),
+        (["--mii-hz", "0"], "--mii-hz must be from 1 to"),
+        (["--uart-format", "9:9600"], "no serial port 9"),
+        (["--uart-format", "0:9600:8:X"], "parity must be N, E or O, not X"),
+        (["--wave", "x.vcd", "--cycles", "1"], "built without waveforms"),
+    ],
+)
+def test_what_can_t_be_done_is_said(model, words, message):
+    done = run_harness(model, *words)
+    assert done.returncode == RunEnd.ERROR
+    assert message in done.stderr
+
+
+def test_a_truncated_image_is_an_error(model, tmp_path):
+    path = tmp_path / "image"
+    path.write_bytes(encode_image([(ORIGINS["sram"], bytes(8))])[:-1])
+    done = run_harness(model, "--image", path)
+    assert done.returncode == RunEnd.ERROR
+    assert "ends within a record" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "target", [0, 4, 0x7FC, 0x800, 0xFFC, 0x2000_0000, 0x4000_0800, 0x7FFF_FFFC, 0xFFFF_F804]
+)
+def test_the_jump_reaches_its_target(target):
+    """Executed here by hand: lui sets the upper bits, jalr adds twelve signed ones."""
+    lui, jalr = (int.from_bytes(jump_to(target)[n : n + 4], "little") for n in (0, 4))
+    assert lui & 0xFFF == 0x2B7
+    assert jalr & 0xFFFFF == 0x28067
+    offset = jalr >> 20
+    offset -= (offset & 0x800) << 1
+    assert ((lui & 0xFFFFF000) + offset) & 0xFFFF_FFFF == target

@@ -1,0 +1,79 @@
+"""``python -m tierv.sim``: what a user types."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from tierv.sim.__main__ import main
+from tierv.sim.pcap import read_pcap, write_pcap
+from tierv.sim.stimulus import Frame
+
+
+def call(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+@pytest.mark.parametrize("command", [[], ["build"], ["run"], ["interactive"]])
+def test_every_command_has_help(command):
+    done = call(*command, "--help")
+    assert done.exit_code == 0
+    assert "Usage:" in done.output
+
+
+def test_a_run_says_what_it_did(model, firmware, tmp_path):
+    mailbox = tmp_path / "mailbox.jsonl"
+    done = call(
+        "run", "--cpu", "vexriscv", "--firmware", firmware("report").path,
+        "--set", "exit_code=0x15", "--get", "written", "--mailbox", mailbox,
+    )  # fmt: skip
+    assert done.exit_code == 0x15
+    assert "ended by exit, exit code 21" in done.output
+    assert "result 63: 61453 (0xf00d)" in done.output
+    assert "written: 22 (0x16)" in done.output
+    records = [json.loads(line) for line in mailbox.read_text().splitlines()]
+    assert records[0]["data"] == 0x1234
+    assert set(records[0]) == {"cycle", "offset", "data"}
+
+
+def test_a_run_that_does_not_end_has_an_exit_status_of_its_own(model, firmware):
+    path = firmware("spin").path
+    done = call("run", "--cpu", "vexriscv", "--firmware", path, "--cycles", 1000)
+    assert done.exit_code == 12
+    assert "ended by limit" in done.output
+
+
+def test_captures_go_in_and_out(model, firmware, tmp_path):
+    frames = [Frame(bytes([n]) * 60, cycle=1000 * n) for n in range(3)]
+    write_pcap(tmp_path / "in.pcap", frames, 100_000_000)
+    done = call(
+        "run", "--cpu", "vexriscv", "--firmware", firmware("echo").path, "--stop-frames", 3,
+        "--frames", tmp_path / "in.pcap", "--speed", 2, "--pcap", tmp_path / "out.pcap",
+    )  # fmt: skip
+    assert done.exit_code == 0
+    assert "3 frames to the SoC, 3 from it, 0 of them with errors" in done.output
+    out = read_pcap(tmp_path / "out.pcap", 100_000_000)
+    assert [frame.data for frame in out] == [frame.data for frame in frames]
+
+
+def test_text_for_a_port_may_have_escapes(model, firmware):
+    done = call(
+        "run", "--cpu", "vexriscv", "--firmware", firmware("uart_loop").path,
+        "--uart", r"0:a\x41", "--set", "characters=2",
+    )  # fmt: skip
+    assert "serial port 0: b'bB'" in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["build", "--cpu", "vexriscv", "--uarts", "17"], "uarts must be from 1 to 16, not 17"),
+        (["build", "--cpu", "z80"], "not 'z80'"),
+    ],
+)
+def test_mistakes_are_explained_in_a_line(words, message):
+    done = call(*words)
+    assert done.exit_code == 1
+    assert message in done.output
+    assert "Traceback" not in done.output

@@ -1,0 +1,83 @@
+"""Building models: when they are built again, what is refused, and waveforms."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from tierv.sim import model as model_module
+from tierv.sim.model import ModelParams, build_model, config_name, simulation_params
+from tierv.sim.paths import BuildError, run_logged
+from tierv.sim.run import Simulation, Wave
+from tierv.soc.params import SocParams
+
+
+def test_a_built_model_is_reused(model, monkeypatch):
+    def fail(*_args, **_more):
+        raise AssertionError("built again")
+
+    monkeypatch.setattr(model_module, "elaborate", fail)
+    assert build_model(model.params) == model
+
+
+def test_a_changed_source_is_noticed_but_the_same_verilog_not_compiled(model, monkeypatch):
+    digest = model_module.generator_digest
+    monkeypatch.setattr(model_module, "generator_digest", lambda *a, **k: digest(*a, **k) + "x")
+
+    def fail(*_args, **_more):
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(model_module.verilator, "verilate", fail)
+    monkeypatch.setattr(model_module.verilator, "compile_all", fail)
+    assert build_model(model.params) == model
+    monkeypatch.undo()
+    build_model(model.params)
+
+
+def test_configurations_have_names_of_their_own():
+    usual = simulation_params(cpu="vexriscv")
+    assert config_name(usual) == "vexriscv-standard"
+    others = {config_name(dataclasses.replace(usual, uarts=n)) for n in (1, 2, 16)}
+    assert len(others) == 3
+    names = {
+        ModelParams(soc=usual).name,
+        ModelParams(soc=usual, trace="vcd").name,
+        ModelParams(soc=usual, profile=False).name,
+    }
+    assert len(names) == 3
+
+
+def test_a_soc_without_the_mailbox_is_refused():
+    with pytest.raises(ValueError, match="mailbox must be True for a simulation"):
+        ModelParams(soc=SocParams(cpu="vexriscv"))
+
+
+def test_an_unknown_cpu_is_named():
+    with pytest.raises(ValueError, match=r"cpu must be one of .*vexriscv.*, not 'z80'"):
+        build_model(ModelParams(soc=simulation_params(cpu="z80")))
+
+
+def test_a_failed_program_shows_the_end_of_its_log(tmp_path):
+    with pytest.raises(BuildError, match=r"(?s)sh failed \(3\).*last words"):
+        run_logged(["sh", "-c", "echo last words; exit 3"], tmp_path / "log")
+
+
+def test_a_missing_program_is_named(tmp_path):
+    with pytest.raises(BuildError, match="cannot find no-such-program"):
+        run_logged(["no-such-program"], tmp_path / "log")
+
+
+def test_a_waveform_has_the_pins_and_changes_nothing(simulation, firmware, tmp_path):
+    """The model with waveforms evaluates falling edges too, and all the same does the same."""
+    traced = build_model(ModelParams(soc=simulation_params(cpu="vexriscv"), trace="vcd"))
+    program = firmware("report")
+    wave = Wave(path=tmp_path / "wave.vcd", first_cycle=100, last_cycle=150)
+    result = Simulation(traced).run(program, cycles=100_000, wave=wave)
+    plain = simulation.run(program, cycles=100_000)
+    assert result.cycles == plain.cycles
+    assert result.mailbox.tolist() == plain.mailbox.tolist()
+    text = wave.path.read_text()
+    assert "sys_clk" in text
+    times = [int(line[1:]) for line in text.splitlines() if line.startswith("#")]
+    # In picoseconds, two for each cycle of 10 ns.
+    assert (times[0], times[-1], len(times)) == (1_000_000, 1_495_000, 100)
