@@ -77,5 +77,3 @@ class Cluster(wiring.Component):
             core.dmem_read_data.eq(dmem.read_data),
         ]
         return m
-
-

@@ -70,9 +70,7 @@ def _csr_rows(csrs: tuple[Csr, ...]) -> list[str]:
         for field in csr.fields:
             place = f"bit {field.lsb}" if field.width == 1 else f"bits {field.lsb}.."
             text += f" {field.name} ({place}): {field.description}"
-        rows.append(
-            f"| {number} | {name} | {csr.access.value} | {csr.scope.value} | {text} |"
-        )
+        rows.append(f"| {number} | {name} | {csr.access.value} | {csr.scope.value} | {text} |")
     return rows
 
 

@@ -90,9 +90,7 @@ class CoreParams:
         _check_range("return_stack_log2", self.return_stack_log2, 0, 3)
         _check_range("line_settle_cycles", self.line_settle_cycles, 0, 7)
         if self.reset_address % 4:
-            raise ValueError(
-                f"reset_address must be a multiple of 4, not {self.reset_address:#x}"
-            )
+            raise ValueError(f"reset_address must be a multiple of 4, not {self.reset_address:#x}")
         for name in ("imem", "dmem"):
             if not isinstance(getattr(self, name), Region):
                 raise ValueError(f"{name} must be a Region, not {getattr(self, name)!r}")

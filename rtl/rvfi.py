@@ -54,10 +54,7 @@ def packet_layout(params: CoreParams) -> data.StructLayout:
 
 def port_members(params: CoreParams) -> dict[str, wiring.Member]:
     """Ports ``rvfi_valid`` to ``rvfi_ctx``, the channels side by side."""
-    return {
-        f"rvfi_{name}": Out(field.width * CHANNELS)
-        for name, field in packet_layout(params)
-    }
+    return {f"rvfi_{name}": Out(field.width * CHANNELS) for name, field in packet_layout(params)}
 
 
 class RvfiMonitor(wiring.Component):

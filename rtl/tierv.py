@@ -19,7 +19,6 @@ from .frontend.history import BranchHistory
 from .frontend.issue import IssueBuffer
 from .frontend.predecode import Predecoder
 from .layouts import (
-    PC_BITS,
     decoded_layout,
     issued_layout,
     redirect_layout,
@@ -228,9 +227,7 @@ class Core(wiring.Component):
             decoded.pc.eq(d.pc),
             decoded.control.eq(control),
             decoded.first.eq(operands.first),
-            decoded.second.eq(
-                Mux(decoder.has_immediate, decoder.immediate, operands.second)
-            ),
+            decoded.second.eq(Mux(decoder.has_immediate, decoder.immediate, operands.second)),
             decoded.offset.eq(decoder.offset),
             decoded.alternative.eq(d.pc + decoder.distance),
             decoded.misaligned_target.eq(decoder.misaligned_target),

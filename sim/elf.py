@@ -23,10 +23,11 @@ class Segment:
 
 @dataclass(frozen=True)
 class Symbol:
-    """Address and size in bytes of a variable or function."""
+    """Address and size in bytes of a variable or function, and the section that it is in."""
 
     address: int
     size: int
+    section: str
 
 
 class Program:
@@ -61,9 +62,15 @@ class Program:
         ]
         for section in elf.iter_sections():
             if isinstance(section, SymbolTableSection):
-                for symbol in section.iter_symbols():
-                    if symbol["st_shndx"] != "SHN_UNDEF" and symbol.name:
-                        self.symbols[symbol.name] = Symbol(symbol["st_value"], symbol["st_size"])
+                self._read_symbols(elf, section)
+
+    def _read_symbols(self, elf: ELFFile, table: SymbolTableSection) -> None:
+        for symbol in table.iter_symbols():
+            where = symbol["st_shndx"]
+            if where == "SHN_UNDEF" or not symbol.name:
+                continue
+            section = elf.get_section(where).name if isinstance(where, int) else ""
+            self.symbols[symbol.name] = Symbol(symbol["st_value"], symbol["st_size"], section)
 
     def symbol(self, name: str) -> Symbol:
         """Raises ``KeyError`` with the name if the program has no such symbol."""
@@ -72,18 +79,23 @@ class Program:
         except KeyError:
             raise KeyError(f"{self.path.name} has no symbol {name!r}") from None
 
-    def load_address(self, name: str) -> int:
-        """Where the initial value of a 32-bit variable is loaded.
+    def assignment(self, name: str, value: int | bytes) -> tuple[int, bytes]:
+        """Where the initial value of a variable is loaded, and the bytes that set it to ``value``.
 
-        Raises ``ValueError`` for a variable that start-up code clears (one in ``.bss``).
+        A number is for a variable of 32 bits. Raises ``ValueError`` for a value that does not fit,
+        and for a variable that start-up code clears (one in ``.bss``).
         """
         symbol = self.symbol(name)
-        if symbol.size not in (0, 4):
-            raise ValueError(f"{name} must have 4 bytes to be set, not {symbol.size}")
+        data = value if isinstance(value, bytes) else (value & 0xFFFF_FFFF).to_bytes(4, "little")
+        fits = len(data) <= symbol.size if isinstance(value, bytes) else symbol.size in (0, 4)
+        if not fits:
+            raise ValueError(f"{name} has {symbol.size} bytes and can't be set to {len(data)}")
+        if symbol.section == ".noinit":
+            return symbol.address, data
         for segment in self.segments:
             offset = symbol.address - segment.run_address
-            if 0 <= offset <= len(segment.data) - 4:
-                return segment.load_address + offset
+            if 0 <= offset <= len(segment.data) - len(data):
+                return segment.load_address + offset, data
         raise ValueError(f"{name} has no initial value to set: give it one other than 0")
 
     def covers(self, address: int) -> bool:

@@ -157,7 +157,7 @@ def run_interactively(
         tempfile.NamedTemporaryFile(prefix="tierv-", suffix=".bin") as image,
         open_network(network, tap_name, path, soc.remote_ip) as port,
     ):
-        image.write(Simulation(model).image(program))
+        image.write(Simulation(model).image(program, {}))
         image.flush()
         command = [str(model.program), "--image", image.name, "--console", "--text"]
         if port.fd is not None:

@@ -53,6 +53,8 @@ LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {
     "LineOut": (("cycle", "u8"), ("line", "u4"), ("level", "u4")),
     # A write to the mailbox, `offset` in words.
     "MailboxOut": (("cycle", "u8"), ("offset", "u4"), ("data", "u4")),
+    # An instruction that left the pipeline; a CPU that does not tell has none.
+    "RetireOut": (("cycle", "u8"), ("pc", "u4"), ("tier", "u4")),
     # Bytes for a memory; `length` bytes follow.
     "Segment": (("address", "u4"), ("length", "u4")),
 }

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
 from tierv.soc.mailbox import RESULTS, MailboxOffset
 
 from .records import DTYPES, FrameError, RunEnd
@@ -75,6 +74,8 @@ class RunResult:
     mailbox: np.ndarray
     #: Records ``LineOut``: cycle, line, level.
     lines: np.ndarray
+    #: Records ``RetireOut`` near rises of external lines: cycle, pc, tier.
+    retired: np.ndarray
     #: Variables that were asked for: a number for 4 bytes, otherwise the bytes.
     values: Mapping[str, int | bytes]
 
@@ -124,5 +125,6 @@ def read_result(folder: Path, values: Mapping[str, int | bytes]) -> RunResult:
         characters=read_records(folder / "uart_out.bin", "UartOut"),
         mailbox=read_records(folder / "mailbox.bin", "MailboxOut"),
         lines=read_records(folder / "lines_out.bin", "LineOut"),
+        retired=read_records(folder / "retired.bin", "RetireOut"),
         values=values,
     )

@@ -79,7 +79,8 @@ class Simulation:
         uart: Iterable[UartBytes | UartBreak] = (),
         uart_formats: Mapping[int, UartFormat] | None = None,
         lines: Iterable[LineLevel | RandomLine] = (),
-        set: Mapping[str, int] | None = None,
+        watch_cycles: int = 0,
+        set: Mapping[str, int | bytes] | None = None,
         get: Sequence[str] = (),
         until: Until | None = None,
         mii_hz: int = MII_HZ,
@@ -91,8 +92,9 @@ class Simulation:
     ) -> RunResult:
         """Load a program and run it for at most ``cycles``.
 
-        ``set`` gives 32-bit variables another initial value, ``get`` names those to read at the
-        end. ``pcap`` is a file for the frames from the SoC. Raises ``CycleLimitError`` unless the
+        ``set`` gives 32-bit variables (by a number) or others (by their first bytes) another
+        initial value, ``get`` names those to read at the end. Instructions are logged for
+        ``watch_cycles`` after each rise of an external line. ``pcap`` is a file for the frames from the SoC. Raises ``CycleLimitError`` unless the
         run ends before the limit or ``limit_is_error`` is false, ``KeyError`` and ``ValueError``
         for variables that are not there, ``SimulationError`` for what the harness refuses.
         """
@@ -104,6 +106,7 @@ class Simulation:
             arguments = self._inputs(folder, program, frames, uart, formats, lines, set or {})
             arguments += self._outputs(folder, program, get)
             arguments += ["--cycles", str(cycles), "--mii-hz", str(mii_hz)]
+            arguments += ["--watch-cycles", str(watch_cycles)]
             arguments += _until_arguments(until or Until())
             arguments += _optional("--pcap", pcap) + _wave_arguments(wave)
             arguments += ["--text"] * show_text + ["--progress"] * progress
@@ -114,12 +117,16 @@ class Simulation:
             raise CycleLimitError(result)
         return result
 
-    def image(self, program: Program) -> bytes:
-        """Image file of a program, with a jump to it at the reset address unless it is there."""
+    def image(self, program: Program, variables: Mapping[str, int | bytes]) -> bytes:
+        """Image file of a program, with a jump to it at the reset address unless it is there.
+
+        ``variables`` have another initial value than the program gives them.
+        """
         segments = [(segment.load_address, segment.data) for segment in program.segments]
         reset = soc_map.ORIGINS["rom"]
         if not program.covers(reset):
             segments.append((reset, jump_to(program.entry)))
+        segments += [program.assignment(name, value) for name, value in variables.items()]
         return encode_image(segments)
 
     def _formats(self, chosen: Mapping[int, UartFormat]) -> list[UartFormat]:
@@ -132,7 +139,7 @@ class Simulation:
 
     def _inputs(self, folder, program, frames, uart, formats, lines, variables) -> list[str]:
         files = {
-            "--image": self.image(program),
+            "--image": self.image(program, variables),
             "--frames": encode_frames(frames),
             "--uart": encode_uart(uart, formats, self._params.sys_clk_hz),
         }
@@ -149,9 +156,6 @@ class Simulation:
         for line in lines:
             if isinstance(line, RandomLine):
                 arguments += ["--random-line", _random_line(line)]
-        for name, value in variables.items():
-            address = program.load_address(name)
-            arguments += ["--poke", f"{address:#x},{value & 0xFFFF_FFFF:#x}"]
         return arguments
 
     def _outputs(self, folder: Path, program: Program, get: Sequence[str]) -> list[str]:
@@ -165,6 +169,7 @@ class Simulation:
             "--frames-sent": "frames_sent.bin",
             "--uart-out": "uart_out.bin",
             "--lines-out": "lines_out.bin",
+            "--retired-out": "retired.bin",
             "--mailbox-out": "mailbox.bin",
             "--summary": "summary.json",
         }.items():

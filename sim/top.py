@@ -6,7 +6,6 @@ from litex.build.generic_platform import Pins, Subsignal
 from litex.build.sim import SimPlatform
 from litex.gen import LiteXModule
 from migen import ClockDomain, Record, Signal
-
 from tierv.soc import map as soc_map
 from tierv.soc.mailbox import mailbox_layout
 from tierv.soc.params import SocParams
@@ -33,6 +32,7 @@ def _io(uarts: int) -> list[tuple]:
         ("eth_clocks", 0, *_record([("tx", 1), ("rx", 1)])),
         ("eth", 0, *_record(mii)),
         ("mailbox", 0, *_record(mailbox_layout())),
+        ("retire", 0, *_record([("valid", 1), ("tier", 3), ("pc", 32)])),
     ]
 
 
@@ -70,10 +70,20 @@ class SimulationSoC(TierVSoC):
             timing_constraints=False,
             phy_hw_reset=False,
         )
+        self._show_retirement(platform.request("retire"))
         # For the BIOS: main_ram may have been loaded and is not to be tested, and there is no PHY
         # to be given 0.4 s of reset.
         self.add_config("MAIN_RAM_INIT", 1)
         self.add_constant("ETH_PHY_NO_RESET")
+
+    def _show_retirement(self, pads: Record) -> None:
+        """Connect what the CPU tells of its instructions, if it does."""
+        if hasattr(self.cpu, "retire_valid"):
+            self.comb += [
+                pads.valid.eq(self.cpu.retire_valid),
+                pads.tier.eq(self.cpu.retire_tier),
+                pads.pc.eq(self.cpu.retire_pc),
+            ]
 
     def uart_pads(self, index: int) -> Record:
         """A record with the wires of port ``index`` in the two vectors."""

@@ -49,8 +49,12 @@ CSR_PAGES = MappingProxyType(
     {"ctrl": 0, "identifier_mem": 1, "timer0": 2, "leds": 3, "ethphy": 4, "ethmac": 5}
 )
 CSR_PAGE_UART0 = 8
-#: Words of the CSR space, log2; a page is 512 words.
+#: Words of the CSR space, log2.
 CSR_WORDS_LOG2 = 15
+#: Bytes of a CSR page.
+CSR_PAGE_BYTES = 2048
+#: From the registers of one serial port to those of the next.
+UART_STRIDE_BYTES = 2 * CSR_PAGE_BYTES
 
 #: Line numbers; the external lines and UARTs count up from theirs.
 LINE_EXTERNAL0 = 0

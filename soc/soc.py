@@ -14,7 +14,6 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCCore
 from litex.soc.interconnect import wishbone
 from migen import If, Memory, Record
-
 from tierv.rtl.params import CoreParams
 
 from . import map as soc_map
@@ -93,6 +92,7 @@ class TierVSoC(SoCCore):
             cpu_variant=params.cpu_variant,
             bus_timeout=params.bus_timeout_cycles,
             csr_address_width=soc_map.CSR_WORDS_LOG2,
+            csr_paging=soc_map.CSR_PAGE_BYTES,
             integrated_rom_size=soc_map.SIZES["rom"],
             integrated_sram_size=soc_map.SIZES["sram"],
             integrated_main_ram_size=soc_map.SIZES["main_ram"],
@@ -110,6 +110,8 @@ class TierVSoC(SoCCore):
         self.crg = crg
         for index in range(params.uarts):
             self._add_uart(index)
+        self.add_constant("UARTS", params.uarts)
+        self.add_constant("UART_STRIDE_BYTES", soc_map.UART_STRIDE_BYTES)
         self._add_external_lines()
         self.leds = LedChaser(platform.request_all("user_led"), params.sys_clk_hz)
         if params.ethernet:

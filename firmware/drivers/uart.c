@@ -24,7 +24,7 @@ uint32_t uart_line(uint32_t index)
 
 void uart_init(uart_t *uart, uint32_t index)
 {
-    uart->base = CSR_UART_BASE + index * UART_STRIDE;
+    uart->base = CSR_UART_BASE + index * UART_STRIDE_BYTES;
     uart->received.head = uart->received.tail = 0;
     uart->transmit.head = uart->transmit.tail = 0;
     uart->overruns = 0;

@@ -26,15 +26,11 @@ class Alu(wiring.Component):
 
         subtract = control.alternate
         total = Signal(33)
-        m.d.comb += total.eq(
-            (Cat(1, first) + Cat(subtract, second ^ subtract.replicate(32)))[1:]
-        )
+        m.d.comb += total.eq((Cat(1, first) + Cat(subtract, second ^ subtract.replicate(32)))[1:])
         is_unsigned = Mux(control.branch, control.funct3[1], control.funct3[0])
         same_sign = first[31] == second[31]
         less = Signal()
-        m.d.comb += less.eq(
-            Mux(same_sign, total[31], Mux(is_unsigned, second[31], first[31]))
-        )
+        m.d.comb += less.eq(Mux(same_sign, total[31], Mux(is_unsigned, second[31], first[31])))
         condition = Mux(control.funct3[2], less, first == second)
         m.d.comb += self.taken.eq(condition ^ control.funct3[0])
 

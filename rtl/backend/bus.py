@@ -139,18 +139,14 @@ class BusUnit(wiring.Component):
         for tier in range(tiers):
             here = active & ~active_fetch & (active_tier == tier)
             opens = self.open & (self.tier == tier)
-            m.d.comb += waiting[tier].eq(
-                ((states[tier] == SlotState.OPEN) & ~here) | opens
-            )
+            m.d.comb += waiting[tier].eq(((states[tier] == SlotState.OPEN) & ~here) | opens)
         data_tier = Signal(p.tier_bits)
         fetch_waits = Signal()
         fetch_first = Signal()
         m.d.comb += [
             data_tier.eq(highest(waiting)),
             fetch_waits.eq(self.fetch_request & ~(active & active_fetch)),
-            fetch_first.eq(
-                fetch_waits & (~waiting.any() | (self.fetch_tier > data_tier))
-            ),
+            fetch_first.eq(fetch_waits & (~waiting.any() | (self.fetch_tier > data_tier))),
         ]
         with m.If(~active | finishes):
             m.d.sync += [
@@ -216,9 +212,7 @@ class BusUnit(wiring.Component):
                 self.done[tier].eq(state == SlotState.DONE),
                 self.done_error[tier].eq(errors[tier]),
                 self.precise[tier].eq(~idle & ~buffered[tier]),
-                self.load_open[tier].eq(
-                    (state == SlotState.OPEN) & buffered[tier] & loads[tier]
-                ),
+                self.load_open[tier].eq((state == SlotState.OPEN) & buffered[tier] & loads[tier]),
                 self.settled[tier].eq(idle),
             ]
             if p.line_settle_cycles:

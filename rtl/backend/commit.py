@@ -90,9 +90,7 @@ class Commit(wiring.Component):
             remote.eq(i.remote & ~i.fault & ~control.exception),
             opens.eq(remote & idle),
             access_fault.eq(remote & done & bit(self.bus_error, i.tier)),
-            waits_for_bus.eq(
-                (remote & Mux(buffered, ~idle, ~done)) | (control.fence & ~idle)
-            ),
+            waits_for_bus.eq((remote & Mux(buffered, ~idle, ~done)) | (control.fence & ~idle)),
         ]
 
         # A more urgent tier's late load takes the slot in stage A.
@@ -114,19 +112,13 @@ class Commit(wiring.Component):
                 ~i.stopped
                 & (
                     interrupted
-                    | (
-                        ~i.interrupted
-                        & (i.bus_failed | control.exception | i.fault | access_fault)
-                    )
+                    | (~i.interrupted & (i.bus_failed | control.exception | i.fault | access_fault))
                 )
             ),
             repeats.eq(
                 i.stopped
                 | (i.interrupted & ~interrupted)
-                | (
-                    ~traps
-                    & (waits_for_bus | (control.divide & i.divide_waits) | yields)
-                )
+                | (~traps & (waits_for_bus | (control.divide & i.divide_waits) | yields))
             ),
             retires.eq(i.valid & ~traps & ~repeats),
         ]
@@ -164,9 +156,7 @@ class Commit(wiring.Component):
         m.d.comb += [
             wrong_return.eq(i.predicted_return & (i.address[2:] != self.predicted_target)),
             # What follows a load on the bus has taken a word from local memory.
-            refetches.eq(
-                remote & control.load & self.d_uses_m_word & (self.d_tier == i.tier)
-            ),
+            refetches.eq(remote & control.load & self.d_uses_m_word & (self.d_tier == i.tier)),
         ]
         redirect = self.redirect
         m.d.comb += [
@@ -174,14 +164,7 @@ class Commit(wiring.Component):
                 resets
                 | (
                     i.valid
-                    & (
-                        ~retires
-                        | i.redirects
-                        | i.flushes
-                        | wrong_return
-                        | refetches
-                        | starts_tier
-                    )
+                    & (~retires | i.redirects | i.flushes | wrong_return | refetches | starts_tier)
                 )
             ),
             redirect.tier.eq(Mux(starts_tier, target_tier, i.tier)),
@@ -222,15 +205,12 @@ class Commit(wiring.Component):
             )
         with m.Elif(i.bus_failed):
             m.d.comb += trap.cause.eq(
-                Mux(
-                    bit(self.bus_failed_store, i.tier), Cause.STORE_ACCESS, Cause.LOAD_ACCESS
-                )
+                Mux(bit(self.bus_failed_store, i.tier), Cause.STORE_ACCESS, Cause.LOAD_ACCESS)
             )
         with m.Elif(control.exception):
             m.d.comb += trap.cause.eq(control.cause)
             with m.If(
-                (control.cause == Cause.INSTRUCTION_ACCESS)
-                | (control.cause == Cause.BREAKPOINT)
+                (control.cause == Cause.INSTRUCTION_ACCESS) | (control.cause == Cause.BREAKPOINT)
             ):
                 m.d.comb += trap.value.eq(pc)
         with m.Elif(i.fault):

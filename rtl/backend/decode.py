@@ -110,9 +110,7 @@ class Decoder(wiring.Component):
             with m.Case(Opcode.OP_IMM):
                 is_shift = funct3[:2] == 0b01
                 m.d.comb += [
-                    legal.eq(
-                        ~is_shift | (funct7 == 0) | ((funct7 == 0b0100000) & funct3[2])
-                    ),
+                    legal.eq(~is_shift | (funct7 == 0) | ((funct7 == 0b0100000) & funct3[2])),
                     writes.eq(1),
                     control.shift.eq(is_shift),
                     control.alternate.eq(Mux(funct3[1], 1, word[30] & (funct3 == 0b101))),
@@ -195,5 +193,3 @@ class Decoder(wiring.Component):
             ]
             with m.If(funct3[2]):
                 m.d.comb += control.operation.eq(Operation.SECOND)
-
-

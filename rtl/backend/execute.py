@@ -67,9 +67,7 @@ class Execute(wiring.Component):
             m.d.sync += x.valid.eq(0)
 
         live = Signal()
-        m.d.comb += live.eq(
-            x.valid & ~(self.redirect.valid & (self.redirect.tier == x.tier))
-        )
+        m.d.comb += live.eq(x.valid & ~(self.redirect.valid & (self.redirect.tier == x.tier)))
         interrupted = Signal()
         stopped = Signal()
         bus_failed = Signal()
@@ -101,13 +99,9 @@ class Execute(wiring.Component):
         m.d.comb += address.eq(x.first + x.offset.as_signed())
         size = control.funct3[:2]
         misaligned = Signal()
-        m.d.comb += misaligned.eq(
-            ((size == 1) & address[0]) | ((size == 2) & (address[:2] != 0))
-        )
+        m.d.comb += misaligned.eq(((size == 1) & address[0]) | ((size == 2) & (address[:2] != 0)))
         local = Signal()
-        m.d.comb += local.eq(
-            address[p.dmem.size_log2 :] == p.dmem.base >> p.dmem.size_log2
-        )
+        m.d.comb += local.eq(address[p.dmem.size_log2 :] == p.dmem.base >> p.dmem.size_log2)
         mask = Signal(4)
         with m.Switch(size):
             with m.Case(0):
@@ -124,9 +118,7 @@ class Execute(wiring.Component):
                 m.d.comb += [mask.eq(0b1111), self.dmem_write_data.eq(x.second)]
         m.d.comb += [
             self.dmem_address.eq(address[2:]),
-            self.dmem_write_mask.eq(
-                Mux(executes & control.store & local & ~misaligned, mask, 0)
-            ),
+            self.dmem_write_mask.eq(Mux(executes & control.store & local & ~misaligned, mask, 0)),
         ]
 
         fault, cause = self._fault(m, alu.taken, address, misaligned)
@@ -170,11 +162,7 @@ class Execute(wiring.Component):
             ),
             executed.flushes.eq(
                 control.fence_i
-                | (
-                    control.csr
-                    & control.csr_writes
-                    & _is_one_of(csr_address, FLUSHING_CSRS)
-                )
+                | (control.csr & control.csr_writes & _is_one_of(csr_address, FLUSHING_CSRS))
             ),
             executed.predicted_return.eq(control.jump_register & x.predicted),
             executed.taken.eq(alu.taken),

@@ -72,9 +72,7 @@ class Operands(wiring.Component):
         )
         writes = (opcode != Opcode.BRANCH) & (opcode != Opcode.STORE)
 
-        registers = Memory(
-            shape=32, depth=32 * p.contexts, init=[], attrs={"no_rw_check": 1}
-        )
+        registers = Memory(shape=32, depth=32 * p.contexts, init=[], attrs={"no_rw_check": 1})
         m.submodules.registers = registers
         write_port = registers.write_port()
         m.d.comb += [
@@ -154,9 +152,7 @@ class Operands(wiring.Component):
 
     def _matches(self, writer, register: Value, name: str, m: Module) -> Value:
         match = Signal(name=name)
-        m.d.comb += match.eq(
-            writer.valid & (writer.tier == self.tier) & (writer.rd == register)
-        )
+        m.d.comb += match.eq(writer.valid & (writer.tier == self.tier) & (writer.rd == register))
         return match
 
 

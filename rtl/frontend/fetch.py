@@ -82,8 +82,7 @@ class Fetcher(wiring.Component):
             dropped.valid.eq(self.redirect.valid),
             dropped.tier.eq(self.redirect.tier),
             ended.valid.eq(
-                self.ended.valid
-                & ~(self.redirect.valid & (self.redirect.tier == self.ended.tier))
+                self.ended.valid & ~(self.redirect.valid & (self.redirect.tier == self.ended.tier))
             ),
             ended.tier.eq(self.ended.tier),
             ended_has_target.eq(self.has_target),
@@ -218,9 +217,7 @@ class Fetcher(wiring.Component):
         room_for_target = Cat(self.pairs[tier] != BUFFER_PAIRS for tier in range(tiers))
         room_for_next = Cat(self.pairs[tier] < BUFFER_PAIRS - 1 for tier in range(tiers))
         m.d.comb += [
-            by_redirect.eq(
-                Mux(self.redirect.early, one_hot(self.redirect.tier, tiers), 0)
-            ),
+            by_redirect.eq(Mux(self.redirect.early, one_hot(self.redirect.tier, tiers), 0)),
             by_target.eq(Mux(ended_has_target, ended_here & room_for_target, 0)),
             by_next.eq(Mux(f_live & f_local, f_here & room_for_next, 0)),
             by_memory.eq(

@@ -43,9 +43,7 @@ class BranchHistory(wiring.Component):
             return m
         # Two branches a row.
         row_bits = p.branch_history_log2 - 1
-        history = Memory(
-            shape=4, depth=p.contexts << row_bits, init=[], attrs={"no_rw_check": 1}
-        )
+        history = Memory(shape=4, depth=p.contexts << row_bits, init=[], attrs={"no_rw_check": 1})
         m.submodules.history = history
         read = history.read_port()
         write = history.write_port()
@@ -77,5 +75,3 @@ class BranchHistory(wiring.Component):
             write.en.eq(self.update),
         ]
         return m
-
-

@@ -85,9 +85,7 @@ class IssueBuffer(wiring.Component):
         pair = Signal(PAIR)
         is_new = Signal()
         m.d.comb += [
-            is_new.eq(
-                self.pair_valid & (self.pair_tier == i_tier) & (pair_index == i_head)
-            ),
+            is_new.eq(self.pair_valid & (self.pair_tier == i_tier) & (pair_index == i_head)),
             pair.eq(Mux(is_new, self.pair, read.data)),
         ]
         flags = pair.flags
@@ -156,8 +154,7 @@ class IssueBuffer(wiring.Component):
             here.eq(Cat(i_valid & (i_tier == tier) for tier in range(tiers))),
             filled.eq(
                 Cat(
-                    (pairs[tier] != 0)
-                    & ~(self.redirect.valid & (self.redirect.tier == tier))
+                    (pairs[tier] != 0) & ~(self.redirect.valid & (self.redirect.tier == tier))
                     for tier in range(tiers)
                 )
             ),

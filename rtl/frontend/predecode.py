@@ -105,13 +105,9 @@ class Predecoder(wiring.Component):
             pop = Signal(name=f"pop{k}")
             end = Signal(name=f"end{k}")
             m.d.comb += [
-                follow.eq(
-                    local & inside & word.aligned & (word.jal | (word.branch & word.taken))
-                ),
+                follow.eq(local & inside & word.aligned & (word.jal | (word.branch & word.taken))),
                 pop.eq(local & word.returns & ~bit(returning, arrived.tier)),
-                end.eq(
-                    follow | word.jal | word.jalr | word.waits_for_commit | arrived.faults[k]
-                ),
+                end.eq(follow | word.jal | word.jalr | word.waits_for_commit | arrived.faults[k]),
             ]
             targets.append(total[:local_bits])
             follows.append(follow)
@@ -179,9 +175,7 @@ class Predecoder(wiring.Component):
         """Push and pop return addresses of `tier`; returns the newest."""
         p = self._params
         depth_log2 = p.return_stack_log2
-        stack = Memory(
-            shape=self._local_bits, depth=p.contexts << depth_log2, init=[]
-        )
+        stack = Memory(shape=self._local_bits, depth=p.contexts << depth_log2, init=[])
         m.submodules.return_stack = stack
         write = stack.write_port()
         read = stack.read_port(domain="comb")
@@ -199,5 +193,3 @@ class Predecoder(wiring.Component):
             m.d.comb += [write.addr.eq(tier), read.addr.eq(tier)]
         m.d.comb += [write.data.eq(address), write.en.eq(push)]
         return read.data
-
-

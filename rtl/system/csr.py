@@ -163,9 +163,7 @@ class CsrFile(wiring.Component):
         m.d.comb += [
             vector_read.addr.eq(Cat(self.x_wants_mepc, self.x_tier)),
             self.x_vector.eq(vector_read.data),
-            vector_write.addr.eq(
-                Cat(trap.valid | (self.address == CSR["mepc"]), self.tier)
-            ),
+            vector_write.addr.eq(Cat(trap.valid | (self.address == CSR["mepc"]), self.tier)),
             vector_write.data.eq(Mux(trap.valid, trap.pc, access.value[2:])),
             vector_write.en.eq(trap.valid | written("mepc") | written("mtvec")),
         ]
@@ -255,12 +253,8 @@ class CsrFile(wiring.Component):
             Interrupt.MEI: self.line_interrupt,
         }
         for tier in range(p.tiers):
-            with m.If(
-                access.write & (self.address == CSR["mie"]) & (self.tier == tier)
-            ):
-                m.d.sync += [
-                    enables[code][tier].eq(access.value[code]) for code in Interrupt
-                ]
+            with m.If(access.write & (self.address == CSR["mie"]) & (self.tier == tier)):
+                m.d.sync += [enables[code][tier].eq(access.value[code]) for code in Interrupt]
         software = posted & enables[Interrupt.MSI]
         timer = self.timer & enables[Interrupt.MTI]
         external = line_interrupt & enables[Interrupt.MEI]

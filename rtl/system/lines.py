@@ -64,9 +64,7 @@ class LineUnit(wiring.Component):
             before.eq(self.lines),
             latched.eq(self.edges & ((latched & ~acknowledged) | rising)),
         ]
-        m.d.comb += self.pending.eq(
-            (self.edges & (latched | rising)) | (~self.edges & self.lines)
-        )
+        m.d.comb += self.pending.eq((self.edges & (latched | rising)) | (~self.edges & self.lines))
         with m.If(written("mlineedge")):
             m.d.sync += self.edges.eq(csr.value)
         for tier in range(p.tiers):
@@ -124,9 +122,7 @@ class LineUnit(wiring.Component):
             chosen.eq(highest(due)),
             write.addr.eq(chosen),
             write.en.eq(due.any()),
-            write.data.eq(
-                self.cycle - 1 - pick([ages[line] for line in range(p.lines)], chosen)
-            ),
+            write.data.eq(self.cycle - 1 - pick([ages[line] for line in range(p.lines)], chosen)),
             read.addr.eq(self.csr.address),
         ]
         m.d.sync += before.eq(self.pending)

@@ -57,6 +57,7 @@ void Lines::set(int64_t cycle, uint32_t raise_mask, uint32_t lower_mask) {
     const uint32_t before = model_.pins().lines;
     const uint32_t after = (before & ~lower_mask) | raise_mask;
     model_.set_lines(after);
+    if (after & ~before) last_rise_ = cycle;
     for (uint32_t line = 0; line < external_lines; line++) {
         if ((before ^ after) >> line & 1) {
             log_.record(LineOut{static_cast<uint64_t>(cycle), line, after >> line & 1});

@@ -29,6 +29,8 @@ class Lines : public Timed {
     void add(const RandomLine& line);
 
     void fire(int64_t cycle) override;
+    // The latest cycle in which a line rose.
+    int64_t last_rise() const { return last_rise_; }
     // Lowers the lines of the mask in the next cycle, as a register in a peripheral would.
     void acknowledge(int64_t cycle, uint32_t mask);
 
@@ -47,6 +49,7 @@ class Lines : public Timed {
     std::vector<Source> sources_;
     uint32_t lower_mask_ = 0;
     int64_t lower_at_ = never;
+    int64_t last_rise_ = -never;
 
     void set(int64_t cycle, uint32_t raise_mask, uint32_t lower_mask);
     void fire_source(Source& source, int64_t cycle);

@@ -27,12 +27,6 @@ void BackDoor::write(uint32_t address, std::span<const uint8_t> data) {
     for (const uint8_t byte : data) memory.at(address++ - memory.origin) = byte;
 }
 
-void BackDoor::write_word(uint32_t address, uint32_t value) {
-    uint8_t bytes[4];
-    for (unsigned i = 0; i < 4; i++) bytes[i] = static_cast<uint8_t>(value >> (8 * i));
-    write(address, bytes);
-}
-
 std::vector<uint8_t> BackDoor::read(uint32_t address, uint32_t length) {
     BackDoorMemory& memory = find(address, length);
     std::vector<uint8_t> data(length);

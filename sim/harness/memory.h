@@ -14,7 +14,6 @@ class BackDoor {
 
     // Each throws and names the address if a byte is in no memory.
     void write(uint32_t address, std::span<const uint8_t> data);
-    void write_word(uint32_t address, uint32_t value);
     std::vector<uint8_t> read(uint32_t address, uint32_t length);
 
     // Writes the segments of an image file.

@@ -81,10 +81,6 @@ const std::map<std::string, Option>& table() {
     using S = const std::string&;
     static const std::map<std::string, Option> options{
         {"--image", {"FILE", "load segments", [](O& o, S v) { o.images.push_back(v); }}},
-        {"--poke", {"ADDRESS,VALUE", "write a word before the run", [](O& o, S v) {
-             const auto n = numbers(v, ',', 2);
-             o.pokes.push_back({word(n[0]), word(n[1])});
-         }}},
         {"--peek", {"ADDRESS,BYTES", "read memory after the run", [](O& o, S v) {
              const auto n = numbers(v, ',', 2);
              o.peeks.push_back({word(n[0]), word(n[1])});
@@ -103,6 +99,10 @@ const std::map<std::string, Option>& table() {
         {"--lines-out", {"FILE", "changes of the lines", [](O& o, S v) { o.lines_out = v; }}},
         {"--random-line", {"LINE,MIN,MAX,HOLD,SEED,START,COUNT", "raise a line at random",
                            [](O& o, S v) { o.random_lines.push_back(random_line(v)); }}},
+        {"--retired-out", {"FILE", "instructions after a rise of an external line",
+                           [](O& o, S v) { o.retired_out = v; }}},
+        {"--watch-cycles", {"N", "for so many cycles each time",
+                            [](O& o, S v) { o.watch_cycles = static_cast<int64_t>(number(v)); }}},
         {"--mailbox-out", {"FILE", "writes to the mailbox", [](O& o, S v) { o.mailbox_out = v; }}},
         {"--summary", {"FILE", "how the run ended, as JSON", [](O& o, S v) { o.summary = v; }}},
         {"--wave", {"FILE", "waveform", [](O& o, S v) { o.wave = v; }}},

@@ -10,9 +10,6 @@
 #include "uart_receiver.h"
 
 struct Options {
-    struct Poke {
-        uint32_t address, value;
-    };
     struct Peek {
         uint32_t address, bytes;
     };
@@ -23,7 +20,6 @@ struct Options {
 
     // Inputs.
     std::vector<std::string> images;
-    std::vector<Poke> pokes;
     std::string frames, uart, lines;
     std::vector<RandomLine> random_lines;
     uint64_t mii_hz = 25'000'000;
@@ -33,6 +29,9 @@ struct Options {
     std::vector<Peek> peeks;
     std::string peeks_path, frames_out, frames_sent, pcap, uart_out, lines_out, mailbox_out,
         summary, wave;
+    std::string retired_out;
+    // Cycles for which instructions are logged after an external line has risen.
+    int64_t watch_cycles = 0;
     int64_t wave_from = 0, wave_to = INT64_MAX;
     bool show_text = false, progress = false;
 

@@ -21,6 +21,7 @@ void Simulator::FrameOutlet::frame(const FrameOut& header, std::span<const uint8
 Simulator::Simulator(const Options& options)
     : options_(options), pins_(model_.pins()), back_door_(model_.memories()),
       lines_log_(options.lines_out), uart_log_(options.uart_out), sent_log_(options.frames_sent),
+      retired_log_(options.retired_out),
       uart_sender_(model_),
       uart_receiver_(pins_, options.uart_formats,
                      [this](const UartOut& character) { take_character(character); }),
@@ -46,7 +47,6 @@ void Simulator::load() {
         model_.trace(options_.wave, options_.wave_from, options_.wave_to);
     }
     for (const std::string& image : options_.images) back_door_.load(image);
-    for (const auto& [address, value] : options_.pokes) back_door_.write_word(address, value);
     if (!options_.uart.empty()) uart_sender_.load(RecordReader(options_.uart));
     if (!options_.lines.empty()) lines_.load(RecordReader(options_.lines));
     for (const RandomLine& line : options_.random_lines) lines_.add(line);
@@ -91,12 +91,22 @@ void Simulator::look_at_pins() {
         uart_receiver_.edges(cycle_);
         agenda_.update();
     }
-    if (cycle_ >= agenda_.due()) [[unlikely]] agenda_.run(cycle_);
+    if (cycle_ >= agenda_.due()) [[unlikely]] {
+        agenda_.run(cycle_);
+        if (lines_.last_rise() == cycle_) watch_until_ = cycle_ + options_.watch_cycles;
+    }
+    if (cycle_ < watch_until_) [[unlikely]] watch();
     if (pins_.mailbox_valid) [[unlikely]] {
         mailbox_.write(cycle_, pins_.mailbox_offset, pins_.mailbox_data);
         if (mailbox_.exit_code()) end_ = run_end_exit;
         agenda_.update();
     }
+}
+
+void Simulator::watch() {
+    if (!pins_.retire_valid) return;
+    retired_log_.record(RetireOut{static_cast<uint64_t>(cycle_), pins_.retire_pc,
+                                  pins_.retire_tier});
 }
 
 void Simulator::step() {

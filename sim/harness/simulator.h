@@ -43,6 +43,7 @@ class Simulator {
     RecordWriter lines_log_;
     RecordWriter uart_log_;
     RecordWriter sent_log_;
+    RecordWriter retired_log_;
     UartSender uart_sender_;
     UartReceiver uart_receiver_;
     Lines lines_;
@@ -56,6 +57,8 @@ class Simulator {
     std::optional<Console> console_;
 
     int64_t cycle_;
+    // Instructions are logged in cycles before this one.
+    int64_t watch_until_ = 0;
     // Why the run ends, once it is known.
     std::optional<uint32_t> end_;
     uint32_t uart_levels_;
@@ -71,6 +74,7 @@ class Simulator {
     void step();
     void rise();
     void look_at_pins();
+    void watch();
     void take_character(const generated::UartOut& character);
     void housekeeping();
     void check_quiet();

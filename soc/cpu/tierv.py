@@ -10,7 +10,6 @@ from litex.soc.cores.cpu import CPU, CPU_GCC_TRIPLE_RISCV32
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import wishbone
 from migen import *
-
 from tierv.rtl.document import c_header
 from tierv.rtl.isa import MAX_LINES, MAX_TIERS
 from tierv.rtl.params import CoreParams, Region

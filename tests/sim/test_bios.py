@@ -23,9 +23,7 @@ def bios(model) -> Program:
 
 
 def test_the_bios_boots_to_its_prompt(simulation, bios):
-    result = simulation.run(
-        bios, cycles=5_000_000, uart=[NO_BOOT], until=Until(text=(0, PROMPT))
-    )
+    result = simulation.run(bios, cycles=5_000_000, uart=[NO_BOOT], until=Until(text=(0, PROMPT)))
     assert result.end is RunEnd.CONDITION
     text = result.uart(0).decode()
     assert "BIOS CRC passed" in text

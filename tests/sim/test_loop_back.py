@@ -131,9 +131,7 @@ _formats = st.builds(
 
 @settings(max_examples=40, deadline=None)
 @given(form=_formats, data=st.data())
-def test_characters_of_every_form_arrive_as_they_were_sent(
-    program, tmp_path_factory, form, data
-):
+def test_characters_of_every_form_arrive_as_they_were_sent(program, tmp_path_factory, form, data):
     values = data.draw(st.lists(st.integers(0, (1 << form.data_bits) - 1), max_size=5))
     formats = [form] * PORTS
     items = [UartBytes(port, values) for port in range(PORTS)]
@@ -168,9 +166,7 @@ def test_nine_low_bits_are_the_character_zero_and_no_break(program, tmp_path):
 
 
 def test_the_other_parity_is_a_parity_error(program, tmp_path):
-    odd, even = (
-        dataclasses.replace(USUAL, parity=parity) for parity in (Parity.ODD, Parity.EVEN)
-    )
+    odd, even = (dataclasses.replace(USUAL, parity=parity) for parity in (Parity.ODD, Parity.EVEN))
     items = [UartBytes(0, b"\x01\x03", format=odd)]
     seen = characters_seen(program, tmp_path, items, [even] * PORTS)
     assert seen["errors"].tolist() == [UartError.PARITY] * 2
@@ -187,7 +183,5 @@ def test_speeds_may_differ_by_less_than_half_a_bit_in_ten(program, tmp_path, per
 
 def test_a_glitch_shorter_than_half_a_bit_is_no_character(program, tmp_path):
     short = UartFormat(1_000_000 * 3)
-    seen = characters_seen(
-        program, tmp_path, [UartBreak(0, bits=1, format=short)], [USUAL] * PORTS
-    )
+    seen = characters_seen(program, tmp_path, [UartBreak(0, bits=1, format=short)], [USUAL] * PORTS)
     assert len(seen) == 0

@@ -12,9 +12,7 @@ ALL_ONES = 0xFFFF_FFFF
 
 
 @pytest.mark.parametrize("address", [0xE000_0000, 0x9000_0000, 0x8200_0000, 0xF100_0000])
-def test_an_access_to_nowhere_is_a_bus_error_within_ten_microseconds(
-    simulation, firmware, address
-):
+def test_an_access_to_nowhere_is_a_bus_error_within_ten_microseconds(simulation, firmware, address):
     results = simulation.run(firmware("wild"), cycles=100_000, set={"address": address}).results
     before, value, cycles, after = (results[index] for index in range(4))
     assert (before, value, after) == (0, ALL_ONES, 2)
@@ -31,9 +29,7 @@ def sixteen() -> Simulation:
 def test_all_sixteen_ports_work_at_once(sixteen):
     program = build_firmware("uart_loop", sixteen.model.include)
     items = [UartBytes(port, bytes([port, 0x80 + port])) for port in range(16)]
-    result = sixteen.run(
-        program, cycles=5_000_000, uart=items, set={"characters": 32, "ports": 16}
-    )
+    result = sixteen.run(program, cycles=5_000_000, uart=items, set={"characters": 32, "ports": 16})
     expected = [bytes([port + 1, 0x81 + port]) for port in range(16)]
     assert [result.uart(port) for port in range(16)] == expected
 

@@ -1,0 +1,52 @@
+"""Building the firmware for a model, with ``firmware/Makefile``."""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from .elf import Program
+from .model import Model
+from .paths import BuildError, build_root, locked, run_logged
+
+_SOURCES = Path(__file__).resolve().parent.parent / "firmware"
+
+
+class Context(enum.StrEnum):
+    """How the firmware's services share the processor (``firmware/context.h``)."""
+
+    TIERS = "tiers"
+    SINGLE = "single"
+    POLLED = "polled"
+
+
+def _folder_name(app: str, model: Model, context: Context, defines: Mapping[str, int]) -> str:
+    extra = "".join(f"-{name}={value}" for name, value in sorted(defines.items()))
+    return f"{model.params.name}/{context}-{app}{extra}"
+
+
+def build_firmware(
+    app: str, model: Model, context: Context, defines: Mapping[str, int] | None = None
+) -> Program:
+    """Compile a program of ``firmware/apps`` for the SoC of a model; only what has changed.
+
+    ``defines`` override sizes of ``firmware/config.h``. Raises ``BuildError`` if the compiler is
+    missing or fails, or without a checkout: the package has no firmware in it.
+    """
+    if not (_SOURCES / "Makefile").exists():
+        raise BuildError(f"there is no firmware to build in {_SOURCES}: use a checkout")
+    folder = build_root() / "firmware" / _folder_name(app, model, context, defines or {})
+    arguments = {
+        "APP": app,
+        "CONTEXT": str(context),
+        "SOC": str(model.include),
+        "BUILD": str(folder),
+        "DEFINES": " ".join(f"-D{name}={value}" for name, value in (defines or {}).items()),
+    }
+    with locked(folder):
+        words = [f"{name}={value}" for name, value in arguments.items()]
+        jobs = f"-j{os.cpu_count() or 1}"
+        run_logged(["make", "-C", _SOURCES, jobs, *words], folder / "build.log")
+    return Program(folder / f"{app}.elf")
