@@ -33,8 +33,13 @@ void context_start(uint32_t lines);
 /* Application: waits until context_post_application(). May return early. */
 void context_wait(void);
 
-/* Application that does not wait: lets the services run if nothing else makes them. */
-static inline void context_yield(void);
+/* An application that never waits must call context_wait() from time to time: nothing else makes
+ * the services run. */
+#ifdef CONTEXT_POLLED
+#define CONTEXT_MUST_YIELD 1
+#else
+#define CONTEXT_MUST_YIELD 0
+#endif
 
 /* Application: keeps the protocol service away from what both use. Short, and not nested. */
 static inline uint32_t context_lock(void);
@@ -53,6 +58,14 @@ static inline void context_post_interrupt(void);
 
 /* Protocol or interrupt service: there is work for the application. */
 static inline void context_post_application(void);
+
+/* Behind an access to the bus, where the next one must wait for it: with one context an instruction
+ * that costs less than an access that comes too early; with tiers nothing, the slot is another's. */
+#if defined(CONTEXT_TIERS) || !defined(CONFIG_CPU_TYPE_TIERV)
+#define CONTEXT_BUS_PAUSE() __asm__ volatile("" ::: "memory")
+#else
+#define CONTEXT_BUS_PAUSE() __asm__ volatile("nop" ::: "memory")
+#endif
 
 #if defined(CONTEXT_TIERS)
 #include "boot/tiers.h"

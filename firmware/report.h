@@ -8,6 +8,11 @@
 
 #include "mmio.h"
 
+/* A variable that whoever runs the program may give another initial value: start-up code leaves it
+ * alone, 0 or not. A large one that needs none is SET_BEFORE_RUN_LARGE. */
+#define SET_BEFORE_RUN __attribute__((section(".data.set_before_run")))
+#define SET_BEFORE_RUN_LARGE __attribute__((section(".noinit")))
+
 /* The program is ready for whatever it offers. */
 enum { MARK_READY = 1 };
 

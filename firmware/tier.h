@@ -107,6 +107,13 @@ static inline void tier_buffer_bus(void)
     CSR_WRITE(CSR_MBUSMODE, 1u << MBUSMODE_BUFFERED_BIT);
 }
 
+/* The same, and the slot behind each load and store goes to less urgent tiers: for a service that
+ * mostly copies to or from the bus. */
+static inline void tier_share_bus(void)
+{
+    CSR_WRITE(CSR_MBUSMODE, 1u << MBUSMODE_BUFFERED_BIT | 1u << MBUSMODE_SHARING_BIT);
+}
+
 /* A critical section against the tiers up to `ceiling`: returns what tier_release() wants. */
 static inline uint32_t tier_hold(uint32_t ceiling)
 {

@@ -231,6 +231,14 @@ CUSTOM_CSRS = (
                 description="0: precise; the tier waits for each access. 1: buffered; it goes on"
                 " until it needs the result, and a bus error traps at a later instruction.",
             ),
+            Field(
+                name="SHARING",
+                lsb=1,
+                width=1,
+                description="1: the slot behind each load or store of this tier is left to less"
+                " urgent tiers, for loops that the bus slows down anyway. 0 in a core with one"
+                " tier.",
+            ),
         ),
     ),
     _rw(

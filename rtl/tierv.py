@@ -157,6 +157,7 @@ class Core(wiring.Component):
             buffer.pair_tier.eq(predecoder.tier),
             buffer.pair.eq(predecoder.pair),
             buffer.ready.eq(self._tiers.ready),
+            buffer.sharing.eq(self._csrs.sharing),
         ]
 
     def _join_decode(self, m: Module) -> None:
@@ -217,7 +218,9 @@ class Core(wiring.Component):
         # (opcode SYSTEM is the only one with bits 6 to 4 set.)
         system = issued.instruction[4:7].all()
         m.d.comb += self._buffer.stall.eq(
-            operands.stall | (system & d.valid & control.csr & (d.tier == issued.tier))
+            operands.stall
+            | (system & d.valid & control.csr & (d.tier == issued.tier))
+            | self._bus.reserve
         )
 
         decoded = Signal(decoded_layout(p))
@@ -335,6 +338,7 @@ class Core(wiring.Component):
             bus.issue_tier.eq(self._buffer.issued.tier),
             bus.failure_taken.eq(commit.failure_taken),
             bus.late_taken.eq(commit.late_taken),
+            bus.awaited.eq(self._tiers.waits_for_load),
             bus.fetch_request.eq(fetch.request & ~fetch.cancel),
             bus.fetch_tier.eq(fetch.tier),
             bus.fetch_address.eq(fetch.address),
@@ -372,6 +376,7 @@ class Core(wiring.Component):
             tiers.bus_busy.eq(bus.busy),
             tiers.wait_for_divider.eq(commit.wait_for_divider),
             tiers.divider_busy.eq(self._divider.busy),
+            tiers.interrupt.eq(self._csrs.interrupt),
             tiers.wait_for_load.valid.eq(stalls),
             tiers.wait_for_load.tier.eq(self._buffer.issued.tier),
             tiers.load_open.eq(bus.load_open),

@@ -2,13 +2,13 @@
 
 #include <generated/csr.h>
 
+#include "context.h"
 #include "mmio.h"
-#include "report.h"
-#include "tier.h"
 
 enum { CALIBRATION_ROUNDS = 256 };
 
 static uint32_t rounds;
+static bool calibrated;
 static uint32_t calibration_cycles;
 
 uint32_t idle_clock(void)
@@ -22,8 +22,8 @@ uint32_t idle_clock(void)
 #endif
 }
 
-/* Arithmetic that takes every issue slot. Not inlined, so that every round is the same code. */
-static __attribute__((noinline)) void spend(void)
+/* Arithmetic that takes every issue slot. */
+static inline void spend(void)
 {
     uint32_t a = 1;
     uint32_t b = 2;
@@ -35,24 +35,31 @@ static __attribute__((noinline)) void spend(void)
                      : "+r"(a), "+r"(b));
 }
 
-void idle_spend(void)
-{
-    spend();
-    rounds++;
-}
-
 void idle_calibrate(void)
 {
+    static const volatile bool never = false;
+
     /* The first rounds fill whatever caches and predictors there are. */
-    for (uint32_t i = 0; i < 4; i++) {
-        idle_spend();
-    }
+    idle_until(&never, 4);
     uint32_t start = idle_clock();
-    for (uint32_t i = 0; i < CALIBRATION_ROUNDS; i++) {
-        idle_spend();
-    }
+    idle_until(&never, CALIBRATION_ROUNDS);
     calibration_cycles = idle_clock() - start;
+    calibrated = true;
     rounds = 0;
+}
+
+__attribute__((noinline)) void idle_until(const volatile bool *stop, uint32_t most)
+{
+    uint32_t spent = 0;
+
+    while (spent != most && !*stop) {
+        if (CONTEXT_MUST_YIELD && calibrated) {
+            context_wait();
+        }
+        spend();
+        spent++;
+    }
+    rounds += spent;
 }
 
 uint32_t idle_cycles(void)

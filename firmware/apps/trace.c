@@ -22,24 +22,26 @@ enum {
     RESULT_CYCLES
 };
 
-/* Set before the run. */
 typedef struct {
     uint32_t cycle; /* after the start */
     uint32_t bytes; /* of payload */
 } scheduled_send_t;
 
-scheduled_send_t schedule[MOST_SENDS];
-uint32_t scheduled_sends;
-uint32_t run_cycles = 1000000;
+SET_BEFORE_RUN_LARGE scheduled_send_t schedule[MOST_SENDS];
+SET_BEFORE_RUN uint32_t scheduled_sends;
+SET_BEFORE_RUN uint32_t run_cycles = 1000000;
 /* Where to: wire order; port in host order. */
-uint32_t peer_address;
-uint32_t peer_port = 9;
+SET_BEFORE_RUN uint32_t peer_address;
+SET_BEFORE_RUN uint32_t peer_port = 9;
 
 static udp_socket_t sink_socket;
 static uint32_t delivered;
 static uint32_t next_send;
 static uint32_t sent;
 static uint32_t send_lost;
+
+/* The protocol service has run since the application last looked. */
+static volatile bool service_has_run;
 
 void interrupt_service(uint32_t lines)
 {
@@ -51,6 +53,7 @@ void interrupt_service(uint32_t lines)
 void protocol_service(void)
 {
     network_protocol();
+    service_has_run = true;
 }
 
 /* Takes what has come; true if something has. */
@@ -95,6 +98,16 @@ static bool send_due(uint32_t now)
     return any;
 }
 
+static uint32_t rounds_to_next_event(uint32_t now)
+{
+    uint32_t next = run_cycles;
+
+    if (next_send < scheduled_sends && schedule[next_send].cycle < next) {
+        next = schedule[next_send].cycle;
+    }
+    return next > now ? (next - now) / IDLE_ROUND_CYCLES + 1 : 1;
+}
+
 int main(void)
 {
     network_init();
@@ -109,13 +122,13 @@ int main(void)
         if (now >= run_cycles) {
             break;
         }
+        service_has_run = false;
         bool any = take_datagrams();
         any |= send_due(now);
         if (any) {
             context_run_protocol();
         } else {
-            context_yield();
-            idle_spend();
+            idle_until(&service_has_run, rounds_to_next_event(now));
         }
     }
     report_result(RESULT_CYCLES, idle_clock() - start);

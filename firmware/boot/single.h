@@ -36,13 +36,6 @@ static inline void context_unlock(uint32_t before)
                      : "memory");
 }
 
-static inline void context_yield(void)
-{
-#ifdef CONTEXT_POLLED
-    context_wait();
-#endif
-}
-
 static inline void context_post_protocol(void)
 {
     context_posts.protocol = true;

@@ -19,10 +19,6 @@ static inline void context_unlock(uint32_t before)
     tier_release(before);
 }
 
-static inline void context_yield(void)
-{
-}
-
 static inline void context_post_protocol(void)
 {
     tier_post(TIER_PROTOCOL);

@@ -4,6 +4,7 @@
 #include <generated/mem.h>
 #include <generated/soc.h>
 
+#include "drivers/bus_copy.h"
 #include "mmio.h"
 
 _Static_assert(ETHMAC_SLOT_SIZE >= NET_BUFFER_BYTES, "a slot must hold a frame");
@@ -12,10 +13,23 @@ enum { EVENT = 1 };
 
 void ethmac_init(ethmac_t *mac, net_t *net)
 {
-    *mac = (ethmac_t){.net = net, .credit = ETHMAC_TX_SLOTS};
+    *mac = (ethmac_t){.net = net, .credit = ETHMAC_TX_SLOTS, .sums = true};
     mmio_write(CSR_ETHMAC_SRAM_READER_EV_ENABLE_ADDR, 0);
     mmio_write(CSR_ETHMAC_SRAM_READER_EV_PENDING_ADDR, EVENT);
     mmio_write(CSR_ETHMAC_SRAM_WRITER_EV_ENABLE_ADDR, EVENT);
+}
+
+static void take_frame(const ethmac_t *mac, packet_t *packet, uint32_t slot, uint32_t bytes)
+{
+    const uint32_t *from = (const uint32_t *)(ETHMAC_RX_BASE + slot * ETHMAC_SLOT_SIZE);
+
+    if (!mac->sums) {
+        packet->length_bytes = (uint16_t)(bytes < NET_BUFFER_BYTES ? bytes : NET_BUFFER_BYTES);
+        packet->flags = 0;
+        bus_copy((uint32_t *)(void *)packet->frame, from, packet->length_bytes);
+        return;
+    }
+    packet_fill(packet, (const uint8_t *)from, bytes);
 }
 
 static bool receive(ethmac_t *mac)
@@ -33,7 +47,7 @@ static bool receive(ethmac_t *mac)
         }
         uint32_t slot = mmio_read(CSR_ETHMAC_SRAM_WRITER_SLOT_ADDR);
         uint32_t bytes = mmio_read(CSR_ETHMAC_SRAM_WRITER_LENGTH_ADDR);
-        packet_fill(packet, (const uint8_t *)(ETHMAC_RX_BASE + slot * ETHMAC_SLOT_SIZE), bytes);
+        take_frame(mac, packet, slot, bytes);
         mmio_write(CSR_ETHMAC_SRAM_WRITER_EV_PENDING_ADDR, EVENT);
         mac->received++;
         /* Has room for all packets there are. */
@@ -41,28 +55,6 @@ static bool receive(ethmac_t *mac)
         any = true;
     }
     return any;
-}
-
-/* Copies a frame of `bytes` bytes, rounded up to words, into a slot. */
-static void fill_slot(uint32_t *restrict to, const uint32_t *restrict from, uint32_t bytes)
-{
-    uint32_t words = (bytes + 3) / 4;
-
-    for (; words >= 4; words -= 4) {
-        uint32_t first = from[0];
-        uint32_t second = from[1];
-        uint32_t third = from[2];
-        uint32_t fourth = from[3];
-        to[0] = first;
-        to[1] = second;
-        to[2] = third;
-        to[3] = fourth;
-        from += 4;
-        to += 4;
-    }
-    while (words-- != 0) {
-        *to++ = *from++;
-    }
 }
 
 static uint32_t free_slots(void)
@@ -94,8 +86,8 @@ static bool transmit(ethmac_t *mac)
         }
         packet_t *packet = RING_POP(&net->transmit);
         uint32_t slot = mac->transmit_slot;
-        fill_slot((uint32_t *)(ETHMAC_TX_BASE + slot * ETHMAC_SLOT_SIZE),
-                  (const uint32_t *)(const void *)packet->frame, packet->length_bytes);
+        bus_copy((uint32_t *)(ETHMAC_TX_BASE + slot * ETHMAC_SLOT_SIZE),
+                 (const uint32_t *)(const void *)packet->frame, packet->length_bytes);
         mmio_write(CSR_ETHMAC_SRAM_READER_SLOT_ADDR, slot);
         mmio_write(CSR_ETHMAC_SRAM_READER_LENGTH_ADDR, packet->length_bytes);
         mmio_write(CSR_ETHMAC_SRAM_READER_START_ADDR, EVENT);

@@ -13,6 +13,7 @@ typedef struct {
     uint32_t credit;        /* transmit slots known to be free */
     bool starved;           /* receive event off until there is a free packet */
     bool congested;         /* transmit event on until there is a free slot */
+    bool sums;              /* received frames are summed for the stack while they are copied */
     uint32_t received;
     uint32_t transmitted;
 } ethmac_t;

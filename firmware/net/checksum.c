@@ -18,6 +18,15 @@
         ADD_WORD(copied_);                                                                         \
     } while (0)
 
+/* Loads word i, two words before it is used: what comes from a bus is there by then. */
+#define LOAD_WORD(variable, i) variable = get_word(from + 4 * (i))
+
+#define PUT_WORD(variable, i)                                                                      \
+    do {                                                                                           \
+        put_word(to + 4 * (i), variable);                                                          \
+        ADD_WORD(variable);                                                                        \
+    } while (0)
+
 #define COPY_HALF(i)                                                                               \
     do {                                                                                           \
         be16_t copied_ = get_be16(from + 2 * (i));                                                 \
@@ -82,17 +91,39 @@ uint32_t checksum_copy_words(uint8_t *restrict to, const uint8_t *restrict from,
     uint32_t sum = 0;
     uint32_t carries = 0;
 
-    for (; bytes >= 32; bytes -= 32) {
-        COPY_WORD(0);
-        COPY_WORD(1);
-        COPY_WORD(2);
-        COPY_WORD(3);
-        COPY_WORD(4);
-        COPY_WORD(5);
-        COPY_WORD(6);
-        COPY_WORD(7);
-        from += 32;
-        to += 32;
+    if (bytes >= 40) {
+        uint32_t a;
+        uint32_t b;
+        uint32_t c;
+        uint32_t d;
+        LOAD_WORD(a, 0);
+        LOAD_WORD(b, 1);
+        do {
+            LOAD_WORD(c, 2);
+            PUT_WORD(a, 0);
+            LOAD_WORD(d, 3);
+            PUT_WORD(b, 1);
+            LOAD_WORD(a, 4);
+            PUT_WORD(c, 2);
+            LOAD_WORD(b, 5);
+            PUT_WORD(d, 3);
+            LOAD_WORD(c, 6);
+            PUT_WORD(a, 4);
+            LOAD_WORD(d, 7);
+            PUT_WORD(b, 5);
+            LOAD_WORD(a, 8);
+            PUT_WORD(c, 6);
+            LOAD_WORD(b, 9);
+            PUT_WORD(d, 7);
+            from += 32;
+            to += 32;
+            bytes -= 32;
+        } while (bytes >= 40);
+        PUT_WORD(a, 0);
+        PUT_WORD(b, 1);
+        from += 8;
+        to += 8;
+        bytes -= 8;
     }
     if ((bytes & 16) != 0) {
         COPY_WORD(0);

@@ -24,6 +24,10 @@ ACCESS = data.StructLayout(
 )
 
 
+#: From stage I to stage M.
+ISSUE_TO_M_CYCLES = 3
+
+
 class SlotState(enum.Enum, shape=2):
     """What a tier's bus access is up to."""
 
@@ -81,6 +85,10 @@ class BusUnit(wiring.Component):
                 "late": Out(tier_event_layout(p)),
                 "late_access": Out(ACCESS),
                 "late_taken": In(1),
+                #: Tiers that can't go on without their loads.
+                "awaited": In(p.tiers),
+                #: No instruction shall issue: a more urgent tier's load needs a slot in stage A.
+                "reserve": Out(1),
                 # Instruction fetch.
                 "fetch_request": In(1),
                 "fetch_tier": In(p.tier_bits),
@@ -222,6 +230,20 @@ class BusUnit(wiring.Component):
                 with m.Elif(settling != 0):
                     m.d.sync += settling.eq(settling - 1)
                 m.d.comb += self.settled[tier].eq(idle & (settling == 0))
+
+        # A load that its tier waits for gets its slot in stage A from a bubble in stage I, which is
+        # made while it is still on the bus; one bubble is on its way at a time. Other loads find
+        # a slot at the next access of their tier at the latest.
+        coming = Signal(tiers)
+        for tier in range(tiers):
+            here = active & ~active_fetch & (active_tier == tier)
+            m.d.comb += coming[tier].eq(self.awaited[tier] & (here | late[tier]))
+        bubbles = Signal(ISSUE_TO_M_CYCLES)
+        m.d.sync += bubbles.eq(Cat(self.reserve, bubbles))
+        m.d.comb += self.reserve.eq(
+            Cat(coming[tier] & (self.issue_tier < tier) for tier in range(1, tiers)).any()
+            & ~bubbles.any()
+        )
 
         # The register that a buffered load of the tier in I will write.
         targets = Memory(shape=5, depth=p.contexts, init=[])

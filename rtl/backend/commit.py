@@ -19,7 +19,7 @@ class Commit(wiring.Component):
 
     It *retires*, it *traps* (its effects are dropped and the tier goes to mtvec), or it is
     *repeated* (its effects are dropped and the tier goes back to it): to wait for the bus or the
-    divider, or to leave its slot in stage A to a more urgent tier's load.
+    divider.
     """
 
     def __init__(self, params: CoreParams) -> None:
@@ -50,7 +50,7 @@ class Commit(wiring.Component):
                 "bus_collect": Out(1),
                 "failure_taken": Out(event),
                 "wait_for_bus": Out(event),
-                #: A late load of this tier waits for a free slot in stage A.
+                #: A late load of this tier waits for a slot in stage A that the instruction in M leaves free.
                 "late": In(event),
                 "late_taken": Out(1),
                 #: The load that retires writes its register later.
@@ -93,13 +93,10 @@ class Commit(wiring.Component):
             waits_for_bus.eq((remote & Mux(buffered, ~idle, ~done)) | (control.fence & ~idle)),
         ]
 
-        # A more urgent tier's late load takes the slot in stage A.
         uses_slot = Signal()
-        yields = Signal()
         m.d.comb += [
             uses_slot.eq(i.valid & control.writes & ~(remote & buffered)),
-            yields.eq(self.late.valid & uses_slot & (self.late.tier > i.tier)),
-            self.late_taken.eq(self.late.valid & (~uses_slot | yields)),
+            self.late_taken.eq(self.late.valid & ~uses_slot),
         ]
 
         interrupted = Signal()
@@ -118,7 +115,7 @@ class Commit(wiring.Component):
             repeats.eq(
                 i.stopped
                 | (i.interrupted & ~interrupted)
-                | (~traps & (waits_for_bus | (control.divide & i.divide_waits) | yields))
+                | (~traps & (waits_for_bus | (control.divide & i.divide_waits)))
             ),
             retires.eq(i.valid & ~traps & ~repeats),
         ]
@@ -135,7 +132,7 @@ class Commit(wiring.Component):
         )
         m.d.comb += [
             self.csr_writes.eq(retires & control.csr & control.csr_writes),
-            self.bus_open.eq(i.valid & executes & opens & ~yields),
+            self.bus_open.eq(i.valid & executes & opens),
             self.bus_collect.eq(i.valid & executes & remote & done & ~repeats),
             self.postponed.eq(remote & buffered),
             self.return_resolved.eq(i.valid & i.predicted_return),

@@ -41,6 +41,8 @@ class IssueBuffer(wiring.Component):
                 "pairs": Out(data.ArrayLayout(range(BUFFER_PAIRS + 1), params.tiers)),
                 #: Tiers that may issue in the next cycle if they have an instruction.
                 "ready": In(params.tiers),
+                #: Tiers that leave the slot behind a load or store to less urgent ones.
+                "sharing": In(params.tiers),
                 #: The instruction in I can't have its operands in time.
                 "stall": In(1),
                 #: There is an instruction in I, whether it stalls or not.
@@ -171,8 +173,12 @@ class IssueBuffer(wiring.Component):
             & (pick([pairs[tier] for tier in range(tiers)], i_tier) == 1)
             & ~bit(arriving, i_tier)
         )
+        shares = Signal()
+        # The opcodes LOAD and STORE: bits 6 and 4 to 2 are zero.
+        opcode = issued.instruction[:7]
+        m.d.comb += shares.eq(bit(self.sharing, i_tier) & ~opcode[6] & ~opcode[2:5].any())
         leaves = Signal()
-        m.d.comb += leaves.eq(goes & (i_wfi | runs_dry))
+        m.d.comb += leaves.eq(goes & (i_wfi | runs_dry | shares))
         choice_staying = Signal(p.tier_bits)
         choice_leaving = Signal(p.tier_bits)
         m.d.comb += [

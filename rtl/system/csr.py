@@ -88,6 +88,7 @@ class CsrFile(wiring.Component):
                 "interrupt": Out(p.tiers),
                 "interrupt_cause": Out(data.ArrayLayout(5, p.tiers)),
                 "buffered": Out(p.tiers),
+                "sharing": Out(p.tiers),
                 # What other units show.
                 "started": In(p.tiers),
                 "ceilings": In(data.ArrayLayout(p.tier_bits, p.tiers)),
@@ -134,11 +135,13 @@ class CsrFile(wiring.Component):
         m.d.comb += shared.eq(self.started)
         readable["mtierrun"] = shared
         readable["mceiling"] = pick(list(self.ceilings), self.tier)
-        readable["mbusmode"] = bit(self.buffered, self.tier)
+        readable["mbusmode"] = Cat(bit(self.buffered, self.tier), bit(self.sharing, self.tier))
         with m.If(access.write & (self.address == CSR["mbusmode"])):
             for tier in range(p.tiers):
                 with m.If(self.tier == tier):
                     m.d.sync += self.buffered[tier].eq(access.value[0])
+                    if p.tiers > 1:
+                        m.d.sync += self.sharing[tier].eq(access.value[1])
 
         with m.Switch(self.address):
             for name, value in readable.items():

@@ -38,9 +38,12 @@ class TierState(wiring.Component):
                 "bus_busy": In(params.tiers),
                 "wait_for_divider": In(event),
                 "divider_busy": In(params.tiers),
+                #: The tier is to take an interrupt: it does not wait for the divider.
+                "interrupt": In(params.tiers),
                 #: The instruction in I needs the result of a load that is still on the bus.
                 "wait_for_load": In(event),
                 "load_open": In(params.tiers),
+                "waits_for_load": Out(params.tiers),
                 #: The tier has stopped before the instruction in M.
                 "stopped": In(event),
                 "ready": Out(params.tiers),
@@ -85,12 +88,15 @@ class TierState(wiring.Component):
 
         # Instructions that go back to wait for something.
         blocked = Signal(tiers)
-        for cause, busy in (
-            ("wait_for_bus", self.bus_busy),
-            ("wait_for_divider", self.divider_busy),
-            ("wait_for_load", self.load_open),
+        divides = Signal(tiers)
+        waits_for_bus = Signal(tiers)
+        waits_for_divider = Signal(tiers)
+        m.d.comb += divides.eq(self.divider_busy & ~self.interrupt)
+        for cause, waits, busy in (
+            ("wait_for_bus", waits_for_bus, self.bus_busy),
+            ("wait_for_divider", waits_for_divider, divides),
+            ("wait_for_load", self.waits_for_load, self.load_open),
         ):
-            waits = Signal(tiers, name=cause)
             m.d.sync += waits.eq(event(cause) | (waits & busy & ~redirected))
             blocked = blocked | (waits & busy)
 
