@@ -20,8 +20,6 @@ class TightlyCoupledMemory(wiring.Component):
     """
 
     def __init__(self, *, size_bytes: int, columns: int = 1) -> None:
-        if size_bytes % (4 * columns):
-            raise ValueError(f"size_bytes must be a multiple of {4 * columns}, not {size_bytes!r}")
         self._columns = columns
         self._rows = size_bytes // (4 * columns)
         row_bits = (self._rows - 1).bit_length()

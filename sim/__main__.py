@@ -11,6 +11,7 @@ from tierv.soc.params import SocParams
 
 from .bios import build_bios
 from .elf import Program
+from .experiments import commands
 from .interactive import Network, NetworkError, run_interactively
 from .model import Model, ModelParams, build_model, simulation_params
 from .paths import BuildError
@@ -194,6 +195,10 @@ def interactive(firmware, network, tap_name, socket_path, pcap, **hardware) -> N
     )
     click.echo(f"\nended by {end.name.lower()}")
     sys.exit(int(end is RunEnd.ERROR))
+
+
+main.add_command(commands.bench)
+main.add_command(commands.experiment)
 
 
 if __name__ == "__main__":

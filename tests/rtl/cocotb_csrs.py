@@ -30,7 +30,7 @@ def writable(params: CoreParams) -> dict[str, tuple[int, int]]:
         "mtval": (0, ALL),
         "mpost": (0, (1 << params.tiers) - 1),
         "mceiling": (0, (1 << max(1, (params.tiers - 1).bit_length())) - 1),
-        "mbusmode": (0, 1),
+        "mbusmode": (0, 3 if params.tiers > 1 else 1),
         "mlinemask": (0, lines),
         "mlineedge": (0, lines),
     }

@@ -310,3 +310,23 @@ async def posting_with_csrrs_keeps_the_posts_of_others(dut):
     await bench.execute([*code, *finish(B)])
     everyone = (1 << tiers) - 1
     assert bench.result == everyone | (everyone & ~1) << 16
+
+
+@cocotb.test()
+async def the_slot_behind_each_load_and_store_goes_to_a_lower_tier_if_the_tier_shares(dut):
+    bench = Bench(dut)
+    top = bench.params.tiers - 1
+    accesses = [rv.load("lw", A, LOCAL, 0), rv.store("sw", B, LOCAL, 4)]
+    body = [*accesses, rv.addi(C, C, 1), rv.addi(C, C, 1)] * 4
+    memory = bench.params.dmem.base
+    for mode, slots in ((0, 0), (2, 1)):
+        code = [*rv.li(LOCAL, memory), *write("mbusmode", mode), *[rv.NOP] * 8]
+        first = place(bench, top) + 4 * len(code)
+        bench.load(place(bench, top), [*code, *body, rv.WFI, rv.jal(0, 0)])
+        bench.load(place(bench, 0), [*start({top: place(bench, top)}), *[rv.NOP] * 200])
+        await bench.reset()
+        await bench.step(150)
+        lower = set(bench.seen.issued(0))
+        for index, word in enumerate(body):
+            behind = bench.seen.at(first + 4 * index, top)[0] + 1
+            assert (behind in lower) == (slots and word in accesses), f"mode {mode}, {index}"

@@ -289,7 +289,8 @@ class Pieces:
 
     def _emit_bus_mode(self) -> None:
         self._buffered = not self._buffered
-        self._emit(rv.csr("csrrwi", 0, CSR["mbusmode"], int(self._buffered)))
+        mode = int(self._buffered) | self._rng.choice((0, 2))
+        self._emit(rv.csr("csrrwi", 0, CSR["mbusmode"], mode))
 
     def _emit_self_modification(self) -> None:
         """Overwrite the instruction behind a fence.i."""

@@ -139,7 +139,7 @@ class Reference:
         own = {
             CSR["mlinemask"]: (1 << self._params.lines) - 1,
             CSR["mceiling"]: (1 << self._params.tier_bits) - 1,
-            CSR["mbusmode"]: 1,
+            CSR["mbusmode"]: 3 if self._params.tiers > 1 else 1,
             CSR["mhartid"]: 0xFF,
         }
         cells = dict(self._shared)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from tierv.rtl.params import CoreParams, Region
-from tierv.rtl.tcm import TightlyCoupledMemory
 
 #: Lowest and highest value of each parameter that is a number.
 RANGES = {
@@ -78,8 +77,3 @@ def test_a_memory_that_is_no_region_is_refused(name: str) -> None:
 def test_formal_stand_ins_without_the_formal_interface_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^altops must be used with rvfi"):
         CoreParams(altops=True)
-
-
-def test_a_memory_of_broken_rows_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^size_bytes must be a multiple of 8, not 12$"):
-        TightlyCoupledMemory(size_bytes=12, columns=2)

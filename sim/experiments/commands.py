@@ -1,0 +1,88 @@
+"""Commands that run experiments: ``bench`` and ``experiment``."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+from rich.console import Console
+
+from . import EXPERIMENTS, report
+from .bench import Bench
+from .experiment import Experiment, Outcome, Progress, Settings
+
+_DEFAULT_SEED = 1
+_DEFAULT_CLOCK_HZ = 100_000_000
+
+
+def _progress_of(experiment: Experiment) -> Progress:
+    start = time.monotonic()
+
+    def tell(text: str) -> None:
+        seconds = time.monotonic() - start
+        click.echo(f"{experiment.id} {seconds:5.1f} s: {text}", err=True)
+
+    return tell
+
+
+def _run(experiment: Experiment, bench: Bench, settings: Settings, console: Console) -> Outcome:
+    outcome = experiment.run(bench, settings, _progress_of(experiment))
+    report.write(experiment, settings, outcome)
+    report.show(experiment, settings, outcome, console)
+    return outcome
+
+
+def _options(command):
+    for option in (
+        click.option("--clock-hz", type=int, default=_DEFAULT_CLOCK_HZ, show_default=True),
+        click.option("--seed", type=int, default=_DEFAULT_SEED, show_default=True),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_options
+@click.option("--full", is_flag=True, help="At full length.")
+def bench(seed: int, clock_hz: int, full: bool) -> None:
+    """Run all experiments; the exit status is 1 if one fails its pass line."""
+    console = Console()
+    builds = Bench(clock_hz)
+    outcomes = {}
+    for identity, experiment in EXPERIMENTS.items():
+        length = experiment.full_length if full else experiment.short_length
+        settings = Settings(seed=seed, clock_hz=clock_hz, length=length)
+        outcomes[identity] = experiment, _run(experiment, builds, settings, console)
+    report.summarize(outcomes, console)
+    sys.exit(not all(outcome.passed for _, outcome in outcomes.values()))
+
+
+@click.group()
+def experiment() -> None:
+    """Run one experiment; the exit status is 1 if it fails its pass line."""
+
+
+def _command(chosen: Experiment) -> click.Command:
+    length_help = (
+        f"Number of {chosen.length_unit}; {chosen.short_length:,} unless given,"
+        f" {chosen.full_length:,} with --full."
+    )
+
+    @click.command(chosen.id, help=f"{chosen.title}: {type(chosen).__doc__}")
+    @_options
+    @click.option("--length", type=int, help=length_help)
+    @click.option("--full", is_flag=True, help="At full length.")
+    def command(seed: int, clock_hz: int, length: int | None, full: bool) -> None:
+        usual = chosen.full_length if full else chosen.short_length
+        settings = Settings(
+            seed=seed, clock_hz=clock_hz, length=usual if length is None else length
+        )
+        outcome = _run(chosen, Bench(clock_hz), settings, Console())
+        sys.exit(not outcome.passed)
+
+    return command
+
+
+for _chosen in EXPERIMENTS.values():
+    experiment.add_command(_command(_chosen))

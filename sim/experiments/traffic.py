@@ -1,0 +1,142 @@
+"""The traffic of the reference: a second of received packets and of sends."""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..result import RunResult
+from ..stimulus import Frame
+from .bench import Setup
+from .driver import REFERENCE_HZ
+from .frames import FCS_BYTES, PEER_ADDRESS, PEER_PORT, UDP_HEADERS_BYTES, arp_request, datagram
+
+#: What the reference counts in its second: 2,732 interrupts, 8.60 Mbit/s.
+PACKETS = 1_080
+SENDS = 1_652
+CYCLES = 200_000_000
+OFFERED_BITS = 8_600_000
+#: Frame sizes with check sequence, and how often each (the usual "simple IMIX").
+_SIZES = (64, 594, 1518)
+_SHARES = (7, 4, 1)
+#: Firmware is ready by then, and when the peer introduces itself.
+_START = 150_000
+_INTRODUCTION = 120_000
+#: After the last event everything is through by then.
+_TAIL = 150_000
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Times in cycles, sizes in bytes of frames with check sequence."""
+
+    packet_cycles: np.ndarray
+    packet_bytes: np.ndarray
+    send_cycles: np.ndarray
+    send_bytes: np.ndarray
+    cycles: int
+
+    @property
+    def bits(self) -> int:
+        """All bits of all frames."""
+        return 8 * int(self.packet_bytes.sum() + self.send_bytes.sum())
+
+
+def make_traffic(seed: int, cycles: int = CYCLES) -> Traffic:
+    """Events at random times, of random sizes that add up to the offered load.
+
+    With fewer cycles than the reference there is so much less of everything.
+    """
+    rng = np.random.default_rng(seed)
+    packets, sends = (max(1, round(count * cycles / CYCLES)) for count in (PACKETS, SENDS))
+    sizes = rng.choice(_SIZES, packets + sends, p=np.array(_SHARES) / sum(_SHARES))
+    return Traffic(
+        packet_cycles=np.sort(rng.integers(0, cycles, packets)),
+        packet_bytes=_fit(sizes[:packets], packets / (packets + sends), cycles),
+        send_cycles=np.sort(rng.integers(0, cycles, sends)),
+        send_bytes=_fit(sizes[packets:], sends / (packets + sends), cycles),
+        cycles=cycles,
+    )
+
+
+def _fit(sizes: np.ndarray, share: float, cycles: int) -> np.ndarray:
+    """Sizes stretched so that they add up to a share of the offered load."""
+    wanted = OFFERED_BITS / 8 * share * cycles / CYCLES
+    for _ in range(8):
+        sizes = np.clip(np.round(sizes * (wanted / sizes.sum())), _SIZES[0], _SIZES[-1])
+    return sizes.astype(int)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What became of the traffic."""
+
+    result: RunResult
+    packets: int
+    delivered: int
+    sends: int
+    sent: int
+    cycles: int
+    idle_cycles: int
+
+    @property
+    def lost(self) -> int:
+        """Packets and sends that got nowhere."""
+        return self.packets - self.delivered + self.sends - self.sent
+
+    @property
+    def idle_share(self) -> float:
+        """Part of the time that the application had nothing to do."""
+        return self.idle_cycles / self.cycles
+
+
+def replay(
+    setup: Setup, traffic: Traffic, *, compression: float = 1.0, mii_hz: int = 25_000_000
+) -> Delivery:
+    """Send the traffic through the firmware ``trace``, ``compression`` times as fast."""
+    frames = [Frame(arp_request(), cycle=_INTRODUCTION)]
+    times = _START + traffic.packet_cycles / compression
+    frames += [
+        Frame(datagram(int(size) - FCS_BYTES - 14), cycle=int(cycle))
+        for cycle, size in zip(times, traffic.packet_bytes, strict=True)
+    ]
+    # The firmware's clock begins up to _START before the frames: sends may be that much early.
+    schedule = b"".join(
+        struct.pack("<II", int(cycle), int(size) - FCS_BYTES - UDP_HEADERS_BYTES)
+        for cycle, size in zip(
+            _TAIL + traffic.send_cycles / compression, traffic.send_bytes, strict=True
+        )
+    )
+    run_cycles = int(traffic.cycles / compression) + _START + _TAIL
+    address = ipaddress.IPv4Address(PEER_ADDRESS).packed
+    result = setup.run(
+        cycles=run_cycles + 2 * _START,
+        frames=frames,
+        mii_hz=mii_hz,
+        set={
+            "schedule": schedule,
+            "scheduled_sends": len(traffic.send_cycles),
+            "run_cycles": run_cycles,
+            "peer_address": int.from_bytes(address, "little"),
+            "peer_port": PEER_PORT,
+        },
+    )
+    delivered, _, _, idle, cycles = (result.results[number] for number in range(5))
+    good = [frame for frame in result.frames if not frame.errors and frame.data[12:14] == b"\x08\0"]
+    return Delivery(
+        result=result,
+        packets=len(traffic.packet_cycles),
+        delivered=delivered,
+        sends=len(traffic.send_cycles),
+        sent=len(good),
+        cycles=cycles,
+        idle_cycles=idle,
+    )
+
+
+def reference_rate(bits: float, cycles: float) -> float:
+    """Mbit/s at the reference's clock."""
+    return bits / cycles * REFERENCE_HZ * 1e-6
