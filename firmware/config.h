@@ -14,13 +14,13 @@
 /* Buffers for received frames: what the ISR tier can fill before the protocol tier has run, plus
  * what the application holds. */
 #ifndef NET_RECEIVE_PACKETS
-#define NET_RECEIVE_PACKETS 16
+#define NET_RECEIVE_PACKETS 24
 #endif
 
 /* Of these, at the most so many wait for the application or are held by it; the rest stays with the
  * two urgent tiers, so a slow application can't stop ARP, ping or callback sockets. */
 #ifndef NET_APPLICATION_HOLD
-#define NET_APPLICATION_HOLD 10
+#define NET_APPLICATION_HOLD 18
 #endif
 
 /* Buffers for what the protocol tier sends of itself: ARP requests, datagrams of callbacks. */
@@ -42,7 +42,7 @@
 /* Datagrams that wait in one socket for the application: a power of two. More are dropped and
  * counted. */
 #ifndef UDP_SOCKET_SLOTS
-#define UDP_SOCKET_SLOTS 8
+#define UDP_SOCKET_SLOTS 16
 #endif
 
 /* Buckets of the table from UDP port to socket: a power of two. Sockets are the caller's and any

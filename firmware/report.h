@@ -9,7 +9,8 @@
 #include "mmio.h"
 
 /* A variable that whoever runs the program may give another initial value: start-up code leaves it
- * alone, 0 or not. A large one that needs none is SET_BEFORE_RUN_LARGE. */
+ * alone, 0 or not. A large one without an initial value is SET_BEFORE_RUN_LARGE; it lies outside
+ * local memory. */
 #define SET_BEFORE_RUN __attribute__((section(".data.set_before_run")))
 #define SET_BEFORE_RUN_LARGE __attribute__((section(".noinit")))
 

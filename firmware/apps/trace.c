@@ -13,7 +13,7 @@
 
 enum {
     PORT_SINK = 9,
-    SEND_BACKLOG = 16,
+    SEND_BACKLOG = 64,
     MOST_SENDS = 2048,
     RESULT_DELIVERED = 0,
     RESULT_SENT,

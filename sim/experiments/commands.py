@@ -47,7 +47,7 @@ def _options(command):
 @click.option("--full", is_flag=True, help="At full length.")
 def bench(seed: int, clock_hz: int, full: bool) -> None:
     """Run all experiments; the exit status is 1 if one fails its pass line."""
-    console = Console()
+    console = report.console()
     builds = Bench(clock_hz)
     outcomes = {}
     for identity, experiment in EXPERIMENTS.items():
@@ -78,7 +78,7 @@ def _command(chosen: Experiment) -> click.Command:
         settings = Settings(
             seed=seed, clock_hz=clock_hz, length=usual if length is None else length
         )
-        outcome = _run(chosen, Bench(clock_hz), settings, Console())
+        outcome = _run(chosen, Bench(clock_hz), settings, report.console())
         sys.exit(not outcome.passed)
 
     return command

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..result import RunResult
+from ..run import MII_HZ
 from ..stimulus import Frame
 from .bench import Bench, Build, Setup
 from .experiment import Experiment, Outcome, Progress, Settings
@@ -20,8 +22,10 @@ REFERENCE_HZ = 200_000_000
 _START = 150_000
 #: Cycles for a datagram, at the most, for the limit of a run.
 _MOST_CYCLES = 20_000
-#: A wire that is never what the driver waits for: four times 100 Mbit/s per 100 MHz.
-_FAST_WIRE = 4
+#: A wire that the driver never waits for, in bits a clock cycle. It brings more frames than the
+#: driver can take.
+_FAST_WIRE_BITS = 10
+_FAST_WIRE_FRAMES = 5
 
 
 @dataclass(frozen=True)
@@ -137,12 +141,13 @@ def _rate(cycles: float) -> float:
 def _measure(setup: Setup, case: _Case, settings: Settings) -> dict[str, float]:
     receives = case.direction == "receive"
     count = settings.length
-    wire = 25_000_000 if not case.fast_wire else settings.clock_hz // 4 * _FAST_WIRE
+    wire = settings.clock_hz * _FAST_WIRE_BITS // 4 if case.fast_wire else MII_HZ
+    offered = count * _FAST_WIRE_FRAMES if case.fast_wire else count
     frame = Frame(datagram(DATAGRAM_BYTES), cycle=_START)
     most = _MOST_CYCLES * max(1, settings.clock_hz // 100_000_000)
     result = setup.run(
         cycles=_START + count * most,
-        frames=[frame] * count if receives else [],
+        frames=[frame] * offered if receives else [],
         mii_hz=wire,
         set={
             "frames_to_receive": count if receives else 0,
@@ -158,7 +163,7 @@ def _measure(setup: Setup, case: _Case, settings: Settings) -> dict[str, float]:
     }
 
 
-def _elapsed(result, receives: bool, count: int) -> float:
+def _elapsed(result: RunResult, receives: bool, count: int) -> float:
     """Cycles a datagram from the first to the last, at the wire."""
     if receives:
         end = result.cycles

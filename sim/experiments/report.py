@@ -6,6 +6,7 @@ import dataclasses
 import json
 import platform
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +22,15 @@ from .experiment import Experiment, Outcome, Settings
 
 #: Of headlines and table cells.
 _DIGITS = 4
+#: So few rows with more columns than that are shown side by side.
+_MOST_ROWS_ASIDE = 9
+#: Of tables that go to a file.
+_WIDTH = 120
+
+
+def console() -> Console:
+    """The terminal, or a wide enough page."""
+    return Console(width=None if sys.stdout.isatty() else _WIDTH)
 
 
 def results_folder() -> Path:
@@ -93,10 +103,13 @@ def show(experiment: Experiment, settings: Settings, outcome: Outcome, console: 
     """Print the rows, the headline and the verdict."""
     table = Table(title=f"{experiment.id} {experiment.title}", title_justify="left")
     names = _columns(outcome.rows)
-    for name in names:
+    cells = [names] + [[_cell(row.get(name, "")) for name in names] for row in outcome.rows]
+    if len(outcome.rows) <= _MOST_ROWS_ASIDE < len(names):
+        cells = [list(line) for line in zip(*cells, strict=True)]
+    for name in cells[0]:
         table.add_column(name, justify="right", overflow="fold")
-    for row in outcome.rows:
-        table.add_row(*(_cell(row[name]) if name in row else "" for name in names))
+    for line in cells[1:]:
+        table.add_row(*line)
     console.print(table)
     for name, value in outcome.headline.items():
         console.print(f"  {name}: {_cell(value)}", highlight=False)

@@ -180,8 +180,9 @@ class Switch(Experiment):
         else:
             taken = interrupts.taken
             measures["taken"] = taken
-            measures["in and out"] = taken - interrupts.service_instructions[1:]
-            measures["slots lost"] = taken - interrupts.handler_instructions[1:]
+            # The application may have waited for its own division: then it lost nothing.
+            measures["in and out"] = np.maximum(0, taken - interrupts.service_instructions[1:])
+            measures["slots lost"] = np.maximum(0, taken - interrupts.handler_instructions[1:])
         for name, values in measures.items():
             row |= {f"{name} {kind}": value for kind, value in _spread(values).items()}
         row["handler instructions beside the service"] = int(extra.max())
