@@ -107,11 +107,16 @@ static inline void tier_buffer_bus(void)
     CSR_WRITE(CSR_MBUSMODE, 1u << MBUSMODE_BUFFERED_BIT);
 }
 
-/* The same, and the slot behind each load and store goes to less urgent tiers: for a service that
- * mostly copies to or from the bus. */
-static inline void tier_share_bus(void)
+/* The slot behind each load and store goes to less urgent tiers, until tier_keep_slots(): for a loop
+ * that the bus slows down anyway. */
+static inline void tier_share_slots(void)
 {
-    CSR_WRITE(CSR_MBUSMODE, 1u << MBUSMODE_BUFFERED_BIT | 1u << MBUSMODE_SHARING_BIT);
+    CSR_SET(CSR_MBUSMODE, 1u << MBUSMODE_SHARING_BIT);
+}
+
+static inline void tier_keep_slots(void)
+{
+    CSR_CLEAR(CSR_MBUSMODE, 1u << MBUSMODE_SHARING_BIT);
 }
 
 /* A critical section against the tiers up to `ceiling`: returns what tier_release() wants. */

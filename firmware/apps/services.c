@@ -26,6 +26,9 @@ static udp_socket_t source_socket;
 static udp_socket_t fast_echo_socket;
 static uart_t uarts[UARTS];
 
+/* The interrupt service has moved serial bytes since the application last looked. */
+static volatile bool serial_has_moved = true;
+
 /* What the discard service has taken; an experiment reads them. */
 uint32_t discarded_datagrams;
 uint32_t discarded_bytes;
@@ -64,6 +67,7 @@ void interrupt_service(uint32_t lines)
         }
     }
     if (bytes) {
+        serial_has_moved = true;
         context_post_application();
     }
 }
@@ -132,7 +136,12 @@ int main(void)
     report_mark(MARK_READY);
     for (;;) {
         bool datagrams = echo_datagrams() | source_service(&source_socket);
-        bool bytes = echo_serial() | console_service();
+        bool bytes = false;
+        if (serial_has_moved) {
+            serial_has_moved = false;
+            bytes = echo_serial() | console_service();
+            serial_has_moved |= bytes;
+        }
         if (datagrams) {
             context_run_protocol();
         }

@@ -44,7 +44,7 @@ static void interrupt_tier(void *lines)
 {
     tier_set_lines((uint32_t)(uintptr_t)lines);
     tier_enable_wake();
-    tier_share_bus();
+    tier_buffer_bus();
     for (;;) {
         uint32_t pending = tier_wait();
         tier_clear_post(TIER_INTERRUPT);

@@ -34,4 +34,14 @@ static inline void context_post_application(void)
     tier_post(TIER_APPLICATION);
 }
 
+static inline void context_share_slots(void)
+{
+    tier_share_slots();
+}
+
+static inline void context_keep_slots(void)
+{
+    tier_keep_slots();
+}
+
 #endif

@@ -58,6 +58,7 @@ bool uart_service(uart_t *uart)
     mmio_write(base + EV_PENDING, EVENT_TX);
     while (byte_ring_count(&uart->transmit) != 0 && (mmio_read(base + TXFULL) & 1) == 0) {
         mmio_write(base + RXTX, (uint8_t)byte_ring_pop(&uart->transmit));
+        any = true;
     }
     return any;
 }

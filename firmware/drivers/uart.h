@@ -70,7 +70,7 @@ void uart_init(uart_t *uart, uint32_t index);
 /* Sets the speed; returns the one achieved, in bit/s. */
 uint32_t uart_set_baud(uart_t *uart, uint32_t baud);
 
-/* Interrupt service: empties the receive FIFO and fills the transmit FIFO. True if bytes have come.
+/* Interrupt service: empties the receive FIFO and fills the transmit FIFO. True if bytes have moved.
  * Shared with the application: the rings. Longest path: UART_RING_BYTES bytes both ways. */
 bool uart_service(uart_t *uart);
 

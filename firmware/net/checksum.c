@@ -125,7 +125,7 @@ uint32_t checksum_copy_words(uint8_t *restrict to, const uint8_t *restrict from,
         to += 8;
         bytes -= 8;
     }
-    if ((bytes & 16) != 0) {
+    for (; bytes >= 16; bytes -= 16) {
         COPY_WORD(0);
         COPY_WORD(1);
         COPY_WORD(2);

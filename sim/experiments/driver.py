@@ -159,14 +159,13 @@ def _measure(setup: Setup, case: _Case, settings: Settings) -> dict[str, float]:
     received, transmitted, idle, cycles = (result.results[number] for number in range(4))
     return {
         "taken": (cycles - idle) / max(received, transmitted),
-        "elapsed": _elapsed(result, receives, count),
+        "elapsed": _elapsed(result, received),
     }
 
 
-def _elapsed(result: RunResult, receives: bool, count: int) -> float:
-    """Cycles a datagram from the first to the last, at the wire."""
-    if receives:
-        end = result.cycles
-        return (end - int(result.frames_sent[0])) / count
+def _elapsed(result: RunResult, received: int) -> float:
+    """Cycles a datagram at the wire, from the first to the last."""
+    if received:
+        return (result.cycles - int(result.frames_sent[0])) / received
     starts = [frame.cycle for frame in result.frames]
     return (starts[-1] - starts[0]) / (len(starts) - 1)

@@ -48,8 +48,7 @@ class Trace(Experiment):
                 "busy (%)": round(100 * (1 - delivery.idle_share), 3),
                 "idle (%)": round(100 * delivery.idle_share, 3),
                 "busy (cycles an event)": round(
-                    (delivery.cycles - delivery.idle_cycles)
-                    / (delivery.packets + delivery.sends)
+                    (delivery.cycles - delivery.idle_cycles) / (delivery.packets + delivery.sends)
                 ),
             }
 

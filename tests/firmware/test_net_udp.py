@@ -58,11 +58,11 @@ def test_dropped_frame_posts_to_the_driver_alone(known: NetHost) -> None:
 
 def test_datagrams_stay_in_order_and_whole(known: NetHost) -> None:
     for index in range(SLOTS):
-        known.receive(datagram(bytes([index]) * (index * 100)), summed=index % 2 == 0)
+        known.receive(datagram(bytes([index]) * (index * 90)), summed=index % 2 == 0)
     for index in range(SLOTS):
         taken = known.take(0)
         assert taken is not None
-        assert taken[2] == bytes([index]) * (index * 100)
+        assert taken[2] == bytes([index]) * (index * 90)
 
 
 def test_full_socket_drops_and_counts(net: NetHost) -> None:
