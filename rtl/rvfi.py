@@ -1,8 +1,8 @@
 """RISC-V Formal Interface: what every instruction did, in program order of its tier.
 
-Two channels, as riscv-formal concatenates them: the pipeline, and buffered loads, whose result comes
-after younger instructions have retired. ``rvfi_ctx`` is the tier; ``order`` counts over all tiers.
-Memory addresses are aligned to words (RISCV_FORMAL_ALIGNED_MEM).
+Two channels, as riscv-formal concatenates them: the pipeline, and buffered loads, whose result
+comes after younger instructions have retired. ``rvfi_ctx`` is the tier; ``order`` counts over all
+tiers. Memory addresses are aligned to words (RISCV_FORMAL_ALIGNED_MEM).
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import click
+
 from tierv.soc.params import SocParams
 
 from .bios import build_bios

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import amaranth
 import numpy as np
-import tierv.rtl
 from amaranth.back import verilog
 from amaranth.lib.wiring import Component
+
+import tierv.rtl
 from tierv.rtl.cluster import Cluster
 from tierv.rtl.params import CoreParams
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from migen import Memory
+
 from tierv.soc.export import export
 from tierv.soc.params import SocParams
 from tierv.soc.soc import quiet_litex_logs

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
 from tierv.soc.mailbox import RESULTS, MailboxOffset
 
 from .records import DTYPES, FrameError, RunEnd

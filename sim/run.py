@@ -94,9 +94,10 @@ class Simulation:
 
         ``set`` gives 32-bit variables (by a number) or others (by their first bytes) another
         initial value, ``get`` names those to read at the end. Instructions are logged for
-        ``watch_cycles`` after each rise of an external line. ``pcap`` is a file for the frames from the SoC. Raises ``CycleLimitError`` unless the
-        run ends before the limit or ``limit_is_error`` is false, ``KeyError`` and ``ValueError``
-        for variables that are not there, ``SimulationError`` for what the harness refuses.
+        ``watch_cycles`` after each rise of an external line. ``pcap`` is a file for the frames
+        from the SoC. Raises ``CycleLimitError`` unless the run ends before the limit or
+        ``limit_is_error`` is false, ``KeyError`` and ``ValueError`` for variables that are not
+        there, ``SimulationError`` for what the harness refuses.
         """
         if not isinstance(program, Program):
             program = Program(program)

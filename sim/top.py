@@ -6,6 +6,7 @@ from litex.build.generic_platform import Pins, Subsignal
 from litex.build.sim import SimPlatform
 from litex.gen import LiteXModule
 from migen import ClockDomain, Record, Signal
+
 from tierv.soc import map as soc_map
 from tierv.soc.mailbox import mailbox_layout
 from tierv.soc.params import SocParams

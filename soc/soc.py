@@ -14,6 +14,7 @@ from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCCore
 from litex.soc.interconnect import wishbone
 from migen import If, Memory, Record
+
 from tierv.rtl.params import CoreParams
 
 from . import map as soc_map

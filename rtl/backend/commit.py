@@ -50,7 +50,7 @@ class Commit(wiring.Component):
                 "bus_collect": Out(1),
                 "failure_taken": Out(event),
                 "wait_for_bus": Out(event),
-                #: A late load of this tier waits for a slot in stage A that the instruction in M leaves free.
+                #: A late load of this tier waits for a slot in stage A that M leaves free.
                 "late": In(event),
                 "late_taken": Out(1),
                 #: The load that retires writes its register later.

@@ -16,7 +16,6 @@ from ..model import Model, ModelParams, build_model, simulation_params
 from ..result import RunResult
 from ..run import Simulation
 
-
 T = TypeVar("T")
 R = TypeVar("R")
 

@@ -127,7 +127,7 @@ def summarize(outcomes: Mapping[str, tuple[Experiment, Outcome]], console: Conso
     table = Table(title="Summary", title_justify="left")
     for name in ("experiment", "figure", "value", "pass line"):
         table.add_column(name)
-    for identity, (experiment, outcome) in outcomes.items():
+    for identity, (_, outcome) in outcomes.items():
         for index, (name, value) in enumerate(outcome.headline.items()):
             verdict = "passed" if outcome.passed else "FAILED"
             first = index == 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from litex.gen import *
 from litex.soc.cores.cpu import CPU, CPU_GCC_TRIPLE_RISCV32
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import wishbone
-from migen import *
+from migen import ClockSignal, Instance, ResetSignal, Signal
+
 from tierv.rtl.document import c_header
 from tierv.rtl.isa import MAX_LINES, MAX_TIERS
 from tierv.rtl.params import CoreParams, Region

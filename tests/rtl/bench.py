@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from bus_model import BusModel
 from cocotb.triggers import Timer
 from cocotb_cores import CORE_VARIABLE, CORES
+
 from tierv.rtl.params import CoreParams
 
 #: Cycles from stage I to stage M.

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from cocotb_tools.runner import get_runner
+
 from tierv.rtl.params import CoreParams
 from tierv.rtl.tierv import Core
 from tierv.sim.core_model import core_verilog

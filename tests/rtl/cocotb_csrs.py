@@ -6,6 +6,7 @@ import cocotb
 import encoding as rv
 from bench import Bench
 from programs import CSR, finish, write
+
 from tierv.rtl import __version__
 from tierv.rtl.params import CoreParams
 

@@ -17,9 +17,10 @@ import click
 import encoding as rv
 from random_pieces import BUS_BASE, Mix
 from random_program import CONSOLE, code_base, random_segments
+from worker_pool import WORKERS, run_in_workers
+
 from tierv.rtl.params import CoreParams
 from tierv.sim.core_model import CoreModel, read_trace
-from worker_pool import WORKERS, run_in_workers
 
 BUS_MEMORY_BYTES = 0x10_0000
 CONSOLE_BYTES = 0x1000

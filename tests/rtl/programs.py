@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import encoding as rv
 from bench import EXIT
+
 from tierv.rtl.isa import csr_addresses
 
 CSR = csr_addresses()

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 
 import encoding as rv
+
 from tierv.rtl.isa import LINES_PER_PRIORITY_CSR, csr_addresses
 from tierv.rtl.params import CoreParams
 

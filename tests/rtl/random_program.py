@@ -24,6 +24,7 @@ from random_pieces import (
     Mix,
     Pieces,
 )
+
 from tierv.rtl.isa import Interrupt
 from tierv.rtl.params import CoreParams
 

@@ -15,6 +15,7 @@ from riscv.cfg import cfg_t, mem_cfg_t
 from riscv.csrs import csr_t
 from riscv.devices import device_factory_t, mem_t, mmio_device_map
 from riscv.sim import sim_t
+
 from tierv.rtl.isa import LINES_PER_PRIORITY_CSR, Cause, Interrupt, csr_addresses
 from tierv.rtl.params import CoreParams
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+
 from tierv.rtl.params import CoreParams, Region
 
 #: Lowest and highest value of each parameter that is a number.

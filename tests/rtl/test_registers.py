@@ -16,10 +16,11 @@ import encoding as rv
 import pytest
 from lockstep import CORES
 from random_pieces import CSR
+from worker_pool import run_in_workers
+
 from tierv.rtl.isa import MAX_TIERS, Interrupt
 from tierv.rtl.params import CoreParams
 from tierv.sim.core_model import CoreModel
-from worker_pool import run_in_workers
 
 CONSOLE = 0xF000_0000
 BUS_BASE = 0x4000_0000

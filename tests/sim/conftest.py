@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tierv.sim.elf import Program
 from tierv.sim.model import Model, ModelParams, build_model, simulation_params
 from tierv.sim.run import Simulation

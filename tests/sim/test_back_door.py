@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tierv.sim.elf import encode_image, jump_to
 from tierv.sim.records import RunEnd
 from tierv.soc.map import ORIGINS, SIZES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from scapy.layers.l2 import ARP, Ether
+
 from tierv.sim.bios import build_bios
 from tierv.sim.elf import Program
 from tierv.sim.records import RunEnd

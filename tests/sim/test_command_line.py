@@ -6,6 +6,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+
 from tierv.sim.__main__ import main
 from tierv.sim.pcap import read_pcap, write_pcap
 from tierv.sim.stimulus import Frame

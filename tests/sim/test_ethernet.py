@@ -6,6 +6,7 @@ import random
 import zlib
 
 import pytest
+
 from tierv.sim.pcap import read_pcap
 from tierv.sim.records import FrameError, FrameFlag
 from tierv.sim.run import Until

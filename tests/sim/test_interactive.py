@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tierv.sim.bios import build_bios
 from tierv.sim.interactive import NetworkError, open_tap
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tierv.sim.run import SimulationError
 from tierv.sim.stimulus import LineLevel, RandomLine
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tierv.sim.harness_config import cpp_header
 from tierv.sim.model import simulation_params
 from tierv.sim.paths import build_root

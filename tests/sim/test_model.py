@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+
 from tierv.sim import model as model_module
 from tierv.sim.model import ModelParams, build_model, config_name, simulation_params
 from tierv.sim.paths import BuildError, run_logged

@@ -7,6 +7,7 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tierv.sim.pcap import read_pcap, write_pcap
 from tierv.sim.run import Until
 from tierv.sim.stimulus import Frame

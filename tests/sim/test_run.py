@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+
 from tierv.sim.elf import Program
 from tierv.sim.records import RunEnd
 from tierv.sim.run import CycleLimitError, SimulationError

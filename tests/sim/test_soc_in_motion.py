@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from soc_firmware import build_firmware
+
 from tierv.sim.model import ModelParams, build_model, simulation_params
 from tierv.sim.run import Simulation, Until
 from tierv.sim.stimulus import Frame, UartBytes

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from litex.soc.cores import cpu as litex_cpu
 from litex.soc.cores.cpu.vexriscv import VexRiscv
+
 from tierv.sim.design import elaborate
 from tierv.sim.model import simulation_params
 from tierv.sim.top import SimulationSoC

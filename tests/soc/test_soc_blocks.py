@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Generator
 
 from litex.soc.interconnect import wishbone
 from migen import Record, run_simulation
+
 from tierv.soc.ethernet import FrameTail, InterFrameGap
 from tierv.soc.mailbox import Mailbox, mailbox_layout
 from tierv.soc.soc import BusErrors
@@ -141,7 +143,7 @@ def test_a_byte_after_the_last_one_waits_for_twelve_byte_times():
 
     run_simulation(gap, bench())
     # Of two clock cycles each, between one byte and the next.
-    assert [second - first for first, second in zip(seen, seen[1:], strict=False)] == [25, 25]
+    assert [second - first for first, second in itertools.pairwise(seen)] == [25, 25]
 
 
 def _through_tail(beats: list[tuple[int, int]]) -> list[tuple[int, int, int]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cocotb_tools.runner import get_runner
 from soc_firmware import build_firmware
+
 from tierv.sim.design import Design, elaborate
 from tierv.sim.elf import jump_to
 from tierv.sim.model import simulation_params

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import pytest
+
 from tierv.soc import map as soc_map
 from tierv.soc.params import SocParams
 
@@ -50,5 +52,5 @@ def test_line_numbers_and_register_pages_don_t_collide(uarts):
 
 def test_memory_regions_don_t_overlap():
     regions = sorted((soc_map.ORIGINS[name], size) for name, size in soc_map.SIZES.items())
-    for (start, size), (following, _) in zip(regions, regions[1:], strict=False):
+    for (start, size), (following, _) in itertools.pairwise(regions):
         assert start + size <= following
