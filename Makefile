@@ -64,13 +64,13 @@ test-all: setup
 	@$(BIN)/python -m pytest -m "slow or not slow"
 
 bench: setup
-	@$(BIN)/python -m tierv.sim bench $(ARGS)
+	@$(BIN)/python -m tierv.sim.experiments bench $(ARGS)
 
 bench-full: setup
-	@$(BIN)/python -m tierv.sim bench --full $(ARGS)
+	@$(BIN)/python -m tierv.sim.experiments bench --full $(ARGS)
 
 experiment: setup
-	@$(BIN)/python -m tierv.sim experiment $(E) $(ARGS)
+	@$(BIN)/python -m tierv.sim.experiments $(E) $(ARGS)
 
 sim: setup
 	@$(BIN)/python -m tierv.sim interactive $(ARGS)

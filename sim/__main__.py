@@ -11,15 +11,15 @@ import click
 from tierv.soc.params import SocParams
 
 from .bios import build_bios
+from .commands import Commands
 from .elf import Program
-from .experiments import commands
-from .interactive import Network, NetworkError, run_interactively
+from .firmware import build_firmware, usual_context
+from .interactive import Network, run_interactively
 from .model import Model, ModelParams, build_model, simulation_params
-from .paths import BuildError
 from .pcap import read_pcap
 from .records import RunEnd
 from .result import RunResult
-from .run import CycleLimitError, Simulation, SimulationError, Until, Wave
+from .run import CycleLimitError, Simulation, Until, Wave
 from .stimulus import UartBytes
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -45,17 +45,7 @@ def _soc(cpu: str, cpu_variant: str, **changes) -> SocParams:
     return simulation_params(cpu=cpu, cpu_variant=cpu_variant, **chosen)
 
 
-class _Group(click.Group):
-    """Shows what a user can do something about without a trace of the stack."""
-
-    def invoke(self, context: click.Context):
-        try:
-            return super().invoke(context)
-        except (BuildError, NetworkError, SimulationError, ValueError, KeyError) as error:
-            raise click.ClickException(str(error.args[0])) from error
-
-
-@click.group(cls=_Group)
+@click.group(cls=Commands)
 def main() -> None:
     """Simulate the TierV SoC cycle by cycle, with its pins."""
 
@@ -171,7 +161,8 @@ def run(**options) -> None:
 
 @main.command()
 @_hardware
-@click.option("--firmware", type=_FILE, help="ELF file instead of the LiteX BIOS.")
+@click.option("--firmware", type=_FILE, help="ELF file instead of the services of this project.")
+@click.option("--bios", is_flag=True, help="The LiteX BIOS instead of them.")
 @click.option(
     "--network",
     type=click.Choice([kind.value for kind in Network]),
@@ -181,11 +172,18 @@ def run(**options) -> None:
 @click.option("--tap-name", default="tierv0", show_default=True, help="Name of the TAP device.")
 @click.option("--socket", "socket_path", type=_NEW_FILE, help="Where the socket is.")
 @click.option("--pcap", type=_NEW_FILE, help="Capture of the frames from the SoC.")
-def interactive(firmware, network, tap_name, socket_path, pcap, **hardware) -> None:
+def interactive(firmware, bios, network, tap_name, socket_path, pcap, **hardware) -> None:
     """Console on this terminal, Ethernet on a TAP device (root) or a UNIX socket."""
+    if firmware and bios:
+        raise click.UsageError("--firmware and --bios exclude each other")
     soc = _soc(**hardware)
     model = build_model(ModelParams(soc=soc))
-    program = Program(firmware) if firmware else build_bios(soc)
+    if bios:
+        program = build_bios(soc)
+    elif firmware:
+        program = Program(firmware)
+    else:
+        program = build_firmware("services", model, usual_context(soc))
     end = run_interactively(
         model,
         program,
@@ -196,10 +194,6 @@ def interactive(firmware, network, tap_name, socket_path, pcap, **hardware) -> N
     )
     click.echo(f"\nended by {end.name.lower()}")
     sys.exit(int(end is RunEnd.ERROR))
-
-
-main.add_command(commands.bench)
-main.add_command(commands.experiment)
 
 
 if __name__ == "__main__":

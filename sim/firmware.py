@@ -7,10 +7,15 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from tierv.soc.cpu.tierv import VARIANTS
+from tierv.soc.params import SocParams
+
 from .elf import Program
 from .model import Model
 from .paths import BuildError, build_root, locked, run_logged
 
+#: Tiers that the firmware wants (``firmware/tier.h``).
+_TIERS_USED = 3
 _SOURCES = Path(__file__).resolve().parent.parent / "firmware"
 
 
@@ -20,6 +25,12 @@ class Context(enum.StrEnum):
     TIERS = "tiers"
     SINGLE = "single"
     POLLED = "polled"
+
+
+def usual_context(soc: SocParams) -> Context:
+    """The context that a CPU is for: tiers if it has them."""
+    tiers = VARIANTS[soc.cpu_variant] if soc.cpu == "tierv" else 1
+    return Context.TIERS if tiers >= _TIERS_USED else Context.SINGLE
 
 
 def _folder_name(app: str, model: Model, context: Context, defines: Mapping[str, int]) -> str:

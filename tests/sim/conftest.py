@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from soc_firmware import build_firmware
 
 from tierv.sim.elf import Program
 from tierv.sim.model import Model, ModelParams, build_model, simulation_params
 from tierv.sim.run import Simulation
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "soc"))
-
-from soc_firmware import build_firmware
 
 #: LiteX has it ready made, so that these tests don't depend on the core.
 CPU = "vexriscv"

@@ -2,73 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
+from board import TIMEOUT_S, board
 
 from tierv.sim.bios import build_bios
-from tierv.sim.interactive import NetworkError, open_tap
 
-END = b"\x1d"
 ABORT_HINT = b"ESC to abort boot"
 NO_BOOT = b"\x1b"
 PROMPT = b"litex\x1b[0m> "
 BOARD_MAC = "10:e2:d5:00:00:01"
-TIMEOUT_S = 60
-NAMESPACE = "tierv-test"
 TFTP_PORT = 69
-
-
-class Board:
-    """A running ``python -m tierv.sim interactive``."""
-
-    def __init__(self, *words: str | Path, prefix: tuple[str, ...] = ()) -> None:
-        command = [*prefix, sys.executable, "-m", "tierv.sim", "interactive"]
-        command += ["--cpu", "vexriscv", *map(str, words)]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        os.set_blocking(self.process.stdout.fileno(), False)
-        self.shown = b""
-
-    def type(self, text: bytes) -> None:
-        self.process.stdin.write(text)
-        self.process.stdin.flush()
-
-    def wait_for(self, text: bytes) -> None:
-        deadline = time.monotonic() + TIMEOUT_S
-        while text not in self.shown:
-            assert self.process.poll() is None, self.process.stderr.read().decode()
-            assert time.monotonic() < deadline, f"{text!r} not in {self.shown!r}"
-            self.shown += self.process.stdout.read() or b""
-            time.sleep(0.01)
-
-    def end(self) -> int:
-        self.type(END)
-        return self.process.wait(TIMEOUT_S)
-
-
-@contextlib.contextmanager
-def board(*words: str | Path, prefix: tuple[str, ...] = ()) -> Iterator[Board]:
-    running = Board(*words, prefix=prefix)
-    try:
-        yield running
-    finally:
-        running.process.kill()
-        running.process.communicate()
 
 
 def test_the_console_takes_commands_and_ends_on_its_key(model):
     build_bios(model.params.soc)
-    with board("--network", "none") as running:
+    with board("--cpu", "vexriscv", "--bios", "--network", "none") as running:
         running.wait_for(ABORT_HINT)
         running.type(NO_BOOT)
         running.wait_for(PROMPT)
@@ -81,7 +33,9 @@ def test_frames_go_through_the_socket(firmware, tmp_path):
     path, own = tmp_path / "board.sock", tmp_path / "own.sock"
     program = firmware("echo").path
     with (
-        board("--network", "socket", "--socket", path, "--firmware", program) as running,
+        board(
+            "--cpu", "vexriscv", "--network", "socket", "--socket", path, "--firmware", program
+        ) as running,
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end,
     ):
         end.bind(str(own))
@@ -99,35 +53,11 @@ def test_frames_go_through_the_socket(firmware, tmp_path):
 
 
 def test_the_firmware_s_exit_ends_the_simulation(firmware):
-    with board("--network", "none", "--firmware", firmware("report").path) as running:
+    with board(
+        "--cpu", "vexriscv", "--network", "none", "--firmware", firmware("report").path
+    ) as running:
         assert running.process.wait(TIMEOUT_S) == 0
         assert b"hello" in running.process.stderr.read()
-
-
-def _tap_problem() -> str | None:
-    """Why there can't be a TAP device in a network namespace here, or None."""
-    if shutil.which("ip") is None:
-        return "ip (iproute2) is not installed"
-    try:
-        os.close(open_tap("tierv-probe"))
-    except NetworkError as error:
-        return str(error)
-    done = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=False)
-    return done.stderr.strip() or None
-
-
-@pytest.fixture
-def namespace() -> Iterator[tuple[str, ...]]:
-    """Words before a command that is to run in a network namespace of its own."""
-    problem = _tap_problem()
-    if problem:
-        pytest.skip(f"no TAP device in a network namespace here: {problem}")
-    subprocess.run(["ip", "netns", "del", NAMESPACE], capture_output=True, check=False)
-    subprocess.run(["ip", "netns", "add", NAMESPACE], check=True)
-    try:
-        yield ("ip", "netns", "exec", NAMESPACE)
-    finally:
-        subprocess.run(["ip", "netns", "del", NAMESPACE], check=True)
 
 
 def test_the_host_hears_the_board_through_a_tap_device(model, namespace):
@@ -138,7 +68,7 @@ def test_the_host_hears_the_board_through_a_tap_device(model, namespace):
         f"s.bind(('', {TFTP_PORT})); s.settimeout({TIMEOUT_S}); print(s.recv(2000))"
     )
     with (
-        board("--network", "tap", prefix=namespace) as running,
+        board("--cpu", "vexriscv", "--bios", "--network", "tap", prefix=namespace) as running,
         subprocess.Popen(
             [*namespace, sys.executable, "-c", server], stdout=subprocess.PIPE, text=True
         ) as listener,

@@ -1,4 +1,4 @@
-"""Commands that run experiments: ``bench`` and ``experiment``."""
+"""Command line of the experiments: ``python -m tierv.sim.experiments``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 import click
 from rich.console import Console
 
+from ..commands import Commands
 from . import EXPERIMENTS, report
 from .bench import Bench
 from .experiment import Experiment, Outcome, Progress, Settings
@@ -42,7 +43,12 @@ def _options(command):
     return command
 
 
-@click.command()
+@click.group(cls=Commands)
+def main() -> None:
+    """Compare the banked build with the builds that have one context."""
+
+
+@main.command()
 @_options
 @click.option("--full", is_flag=True, help="At full length.")
 def bench(seed: int, clock_hz: int, full: bool) -> None:
@@ -58,18 +64,13 @@ def bench(seed: int, clock_hz: int, full: bool) -> None:
     sys.exit(not all(outcome.passed for _, outcome in outcomes.values()))
 
 
-@click.group()
-def experiment() -> None:
-    """Run one experiment; the exit status is 1 if it fails its pass line."""
-
-
 def _command(chosen: Experiment) -> click.Command:
     length_help = (
         f"Number of {chosen.length_unit}; {chosen.short_length:,} unless given,"
         f" {chosen.full_length:,} with --full."
     )
 
-    @click.command(chosen.id, help=f"{chosen.title}: {type(chosen).__doc__}")
+    @click.command(chosen.id, help=f"{chosen.title}. {type(chosen).__doc__}")
     @_options
     @click.option("--length", type=int, help=length_help)
     @click.option("--full", is_flag=True, help="At full length.")
@@ -85,4 +86,8 @@ def _command(chosen: Experiment) -> click.Command:
 
 
 for _chosen in EXPERIMENTS.values():
-    experiment.add_command(_command(_chosen))
+    main.add_command(_command(_chosen))
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m tierv.sim.experiments")

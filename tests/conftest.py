@@ -1,0 +1,18 @@
+"""Fixtures for several folders of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import board
+import pytest
+
+
+@pytest.fixture
+def namespace() -> Iterator[tuple[str, ...]]:
+    """Words before a command that is to run in a network namespace of its own."""
+    problem = board.tap_problem()
+    if problem:
+        pytest.skip(f"no TAP device in a network namespace here: {problem}")
+    with board.network_namespace() as words:
+        yield words

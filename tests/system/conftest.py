@@ -1,0 +1,46 @@
+"""The builds of the firmware that the tests of the whole system run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from tierv.sim.elf import Program
+from tierv.sim.firmware import Context, build_firmware
+from tierv.sim.model import ModelParams, build_model, simulation_params
+from tierv.sim.run import Simulation
+
+#: CPU, variant and context of each.
+BUILDS = {
+    "tiers": ("tierv", "standard", Context.TIERS),
+    "single": ("tierv", "single", Context.SINGLE),
+    "polled": ("tierv", "single", Context.POLLED),
+    "vexriscv": ("vexriscv", "standard", Context.SINGLE),
+}
+
+
+@dataclass(frozen=True)
+class System:
+    """The services on a SoC."""
+
+    simulation: Simulation
+    services: Program
+
+    def run(self, **arguments):
+        """``Simulation.run`` of the services."""
+        return self.simulation.run(self.services, **arguments)
+
+
+def make_system(build: str) -> System:
+    """A build by its name in ``BUILDS``."""
+    cpu, variant, context = BUILDS[build]
+    soc = simulation_params(cpu=cpu, cpu_variant=variant)
+    model = build_model(ModelParams(soc=soc))
+    return System(Simulation(model), build_firmware("services", model, context))
+
+
+@pytest.fixture(scope="session", params=BUILDS)
+def system(request: pytest.FixtureRequest) -> System:
+    """Each build in turn."""
+    return make_system(request.param)

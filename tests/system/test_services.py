@@ -1,0 +1,163 @@
+"""The firmware's services on the whole SoC, in every build and on another CPU."""
+
+from __future__ import annotations
+
+import pytest
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Packet, Raw
+
+from tierv.sim.run import Until
+from tierv.sim.stimulus import Frame, FrameFlag, UartBytes
+
+HERE, THERE = "192.168.1.50", "192.168.1.100"
+HERE_MAC, THERE_MAC = "10:e2:d5:00:00:01", "02:00:00:00:00:01"
+ECHO, DISCARD, SOURCE, FAST_ECHO = 7, 9, 19, 7007
+#: The slowest build is ready by then.
+READY = 1_500_000
+GAP = 60_000
+QUIET = 400_000
+
+
+def to_board(content: Packet, **addresses: str) -> bytes:
+    header = Ether(**{"dst": HERE_MAC, "src": THERE_MAC} | addresses)
+    return bytes(header / content)
+
+
+def udp(payload: bytes, port: int, **fields: int) -> bytes:
+    packet = IP(src=THERE, dst=HERE) / UDP(sport=4711, dport=port, **fields) / Raw(payload)
+    return to_board(packet)
+
+
+def arp_request() -> bytes:
+    return to_board(ARP(hwsrc=THERE_MAC, psrc=THERE, pdst=HERE), dst="ff:ff:ff:ff:ff:ff")
+
+
+def exchange(system, frames: list[bytes | Frame], **arguments) -> list[Ether]:
+    """Send frames, well apart; returns what comes back, all of it well formed."""
+    timed = []
+    for index, frame in enumerate([arp_request(), *frames]):
+        if isinstance(frame, bytes):
+            frame = Frame(frame)
+        cycle = READY + index * GAP
+        timed.append(Frame(frame.data, cycle, frame.flags, frame.gap_nibbles))
+    result = system.run(
+        cycles=20_000_000, frames=timed, until=Until(quiet_cycles=QUIET), **arguments
+    )
+    assert all(frame.errors == 0 for frame in result.frames)
+    answers = [Ether(frame.data) for frame in result.frames]
+    assert answers[0][ARP].hwsrc == HERE_MAC
+    assert answers[0][ARP].psrc == HERE
+    return answers[1:]
+
+
+def check_checksums(packet: Ether) -> None:
+    """The checksums are those that scapy computes."""
+    again = packet.copy()
+    del again[IP].chksum
+    for layer in (UDP, ICMP):
+        if layer in again:
+            del again[layer].chksum
+    again = Ether(bytes(again))
+    assert packet[IP].chksum == again[IP].chksum
+    for layer in (UDP, ICMP):
+        if layer in packet:
+            assert packet[layer].chksum == again[layer].chksum
+
+
+@pytest.mark.parametrize("size", [0, 1, 57, 1472])
+def test_ping_is_answered(system, size):
+    data = bytes(index & 0xFF for index in range(size))
+    request = IP(src=THERE, dst=HERE) / ICMP(type=8, id=7, seq=3) / Raw(data)
+    (answer,) = exchange(system, [to_board(request)])
+    assert (answer[IP].src, answer[IP].dst) == (HERE, THERE)
+    assert (answer[ICMP].type, answer[ICMP].id, answer[ICMP].seq) == (0, 7, 3)
+    assert bytes(answer[ICMP].payload)[:size] == data
+    check_checksums(answer)
+
+
+@pytest.mark.parametrize("port", [ECHO, FAST_ECHO])
+def test_datagrams_of_all_lengths_come_back(system, port):
+    payloads = [bytes((n + index) & 0xFF for index in range(n)) for n in (0, 1, 18, 64, 511, 1472)]
+    answers = exchange(system, [udp(payload, port) for payload in payloads])
+    assert len(answers) == len(payloads)
+    for answer, payload in zip(answers, payloads, strict=True):
+        assert (answer[UDP].sport, answer[UDP].dport) == (port, 4711)
+        assert answer[UDP].len == 8 + len(payload)
+        assert bytes(answer[UDP].payload)[: len(payload)] == payload
+        check_checksums(answer)
+
+
+def test_a_burst_at_line_rate_comes_back_whole_and_in_order(system):
+    payloads = [index.to_bytes(4, "big") * 100 for index in range(8)]
+    frames = [Frame(udp(payload, FAST_ECHO), READY + GAP) for payload in payloads]
+    result = system.run(
+        cycles=20_000_000,
+        frames=[Frame(arp_request(), READY), *frames],
+        until=Until(quiet_cycles=QUIET),
+    )
+    echoes = [Ether(frame.data) for frame in result.frames[1:]]
+    assert [bytes(echo[UDP].payload) for echo in echoes] == payloads
+
+
+def test_the_source_sends_what_is_asked_for(system):
+    answers = exchange(system, [udp(b"5 100", SOURCE)])
+    assert [answer[UDP].len for answer in answers] == [108] * 5
+    numbers = [int.from_bytes(bytes(answer[UDP].payload)[:4], "big") for answer in answers]
+    assert numbers == [5, 4, 3, 2, 1]
+    for answer in answers:
+        check_checksums(answer)
+
+
+def test_the_sink_counts(system):
+    frames = [Frame(arp_request(), READY)]
+    frames += [Frame(udp(bytes(100), DISCARD), READY + GAP * n) for n in range(1, 4)]
+    result = system.run(
+        cycles=20_000_000,
+        frames=frames,
+        get=["discarded_datagrams", "discarded_bytes"],
+        until=Until(quiet_cycles=QUIET),
+    )
+    assert result.values == {"discarded_datagrams": 3, "discarded_bytes": 300}
+
+
+def test_what_is_wrong_is_dropped_and_the_next_datagram_is_answered(system):
+    good = udp(b"still here", ECHO)
+    lying = bytearray(good)
+    lying[16:18] = (1400).to_bytes(2, "big")
+    bad = [
+        Frame(good, flags=FrameFlag.BAD_FCS),
+        Frame(good, flags=FrameFlag.NO_DELIMITER),
+        Frame(good[:20], flags=FrameFlag.NO_PAD),
+        udp(b"wrong sum", ECHO, chksum=0x1234),
+        bytes(lying),
+        udp(b"nobody listens", 4242),
+        to_board(IP(src=THERE, dst=HERE, flags="MF") / UDP(dport=ECHO) / Raw(b"fragment")),
+        bytes(range(256)) * 7,
+    ]
+    answers = exchange(system, [*bad, good])
+    assert [bytes(answer[UDP].payload)[:10] for answer in answers] == [b"still here"]
+
+
+def test_serial_ports_send_back_what_they_receive(system):
+    text = bytes(range(32, 112))
+    uart = [UartBytes(port, text, cycle=READY + 1000 * port) for port in (1, 2, 3)]
+    result = system.run(cycles=20_000_000, uart=uart, until=Until(quiet_cycles=QUIET))
+    assert [result.uart(port) for port in (1, 2, 3)] == [text] * 3
+    assert not result.characters["errors"].any()
+
+
+def test_the_console_shows_addresses_and_counters(system):
+    uart = [UartBytes(0, b"ifconfig\ncounters\nnonsense\n", cycle=READY + 3 * GAP)]
+    result = system.run(
+        cycles=20_000_000,
+        frames=[Frame(arp_request(), READY), Frame(udp(b"x", 4242), READY + GAP)],
+        uart=uart,
+        until=Until(quiet_cycles=2 * QUIET),
+    )
+    text = result.uart(0).decode()
+    assert f"inet {HERE}  ether {HERE_MAC}" in text
+    assert "received 2  transmitted 1" in text
+    assert "UDP_DROP_PORT" in text
+    assert "no command 'nonsense'; try help" in text
+    assert text.endswith("tierv> ")
