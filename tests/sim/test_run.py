@@ -59,9 +59,17 @@ def test_a_variable_that_start_up_clears_can_t_be_set(simulation, firmware):
         simulation.run(firmware("report"), cycles=1000, set={"written": 1})
 
 
-def test_a_larger_variable_can_t_be_set(simulation, firmware):
-    with pytest.raises(ValueError, match="table must have 4 bytes to be set, not 12"):
-        simulation.run(firmware("report"), cycles=1000, set={"table": 1})
+def test_the_first_bytes_of_a_larger_variable_are_set(simulation, firmware):
+    result = simulation.run(
+        firmware("report"), cycles=10_000, set={"table": b"\xaa\xbb"}, get=["table"]
+    )
+    assert result.values["table"] == bytes.fromhex("aabb0000 02000000 01020300")
+
+
+def test_a_value_that_does_not_fit_is_refused(simulation, firmware):
+    for value, bytes_ in ((1, 4), (bytes(13), 13)):
+        with pytest.raises(ValueError, match=f"table has 12 bytes and can't be set to {bytes_}"):
+            simulation.run(firmware("report"), cycles=1000, set={"table": value})
 
 
 def test_the_cycle_limit_is_an_error_that_says_so(simulation, firmware):
