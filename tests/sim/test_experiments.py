@@ -1,0 +1,150 @@
+"""The experiments: what they compute, and that short runs of them find what long ones do."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tierv.sim.experiments import EXPERIMENTS, report, saturation, switch, traffic
+from tierv.sim.experiments.__main__ import main
+from tierv.sim.experiments.bench import Bench, Build
+from tierv.sim.experiments.experiment import Outcome, Settings
+from tierv.sim.experiments.frames import datagram, wire_cycles
+
+CLOCK_HZ = 100_000_000
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    return Bench(CLOCK_HZ)
+
+
+def run(bench: Bench, identity: str, length: int) -> Outcome:
+    settings = Settings(seed=3, clock_hz=CLOCK_HZ, length=length)
+    return EXPERIMENTS[identity].run(bench, settings, lambda _: None)
+
+
+def test_a_handler_of_the_banked_build_issues_in_the_next_cycle_at_every_phase(bench):
+    outcome = run(bench, "E1", 40)
+    banked = [row for row in outcome.rows if row["build"] == Build.BANKED]
+    assert len(banked) == 2
+    for row in banked:
+        assert (row["first instruction min"], row["first instruction max"]) == (1, 1)
+        assert row["service min"] == row["service max"]
+    single = [row for row in outcome.rows if row["build"] == Build.SINGLE]
+    assert min(row["in and out min"] for row in single) > 12
+    assert outcome.passed
+
+
+def test_the_driver_layer_counts_what_it_was_told_to(bench):
+    outcome = run(bench, "E2", 12)
+    assert outcome.passed
+    assert len(outcome.rows) == 3 * len(Build)
+    for row in outcome.rows:
+        # A word takes two instructions at the least, a summed one five.
+        assert row["taken (cycles a datagram)"] > 1500 / 4 * (5 if row["summing"] else 2)
+
+
+def test_the_trace_loses_nothing_and_every_event_is_counted(bench):
+    outcome = run(bench, "E4", 2_000_000)
+    for row in outcome.rows:
+        assert (row["packets"], row["sends"]) == (11, 17)
+        assert (row["delivered"], row["sent"], row["lost"]) == (11, 17, 0)
+    assert outcome.passed
+
+
+def test_a_datagram_of_1518_bytes_is_echoed_at_line_rate(bench):
+    setup = bench.setup(Build.BANKED, "services")
+    settings = Settings(seed=1, clock_hz=CLOCK_HZ, length=20)
+    row = EXPERIMENTS["E7"]._case(setup, "echo", 1518, settings)
+    assert row["of line rate (%)"] == 100
+    assert row["overload lost (%)"] == 0
+    assert row["latency max (us)"] < 100
+
+
+def test_what_an_interrupt_takes_is_the_shift_of_the_rounds_after_it():
+    period, costs = 400, [0, 13, 104, 1]
+    starts, lasts, time = [], [], 0
+    for cost in costs:
+        time += cost
+        for _ in range(4):
+            starts.append(time)
+            time += period
+        lasts.append(starts[-1])
+    taken = switch._taken(np.array(lasts), np.array(starts))
+    assert list(taken) == costs[1:]
+
+
+@pytest.mark.parametrize("limit", [5.0, 40.0, 171.0])
+def test_the_search_finds_the_highest_compression(monkeypatch, limit):
+    class Delivery:
+        def __init__(self, lost: int) -> None:
+            self.lost = lost
+
+    monkeypatch.setattr(
+        saturation, "replay", lambda *_, compression, mii_hz: Delivery(int(compression > limit))
+    )
+    found = saturation._highest_compression(None, None, 1)
+    assert limit / 1.011 < found <= limit
+
+
+def test_the_interval_is_student_s():
+    mean, half = saturation._interval([1.0, 1.2] * 5)
+    assert mean == pytest.approx(1.1)
+    assert half == pytest.approx(2.262 * 0.105409 / math.sqrt(10), rel=1e-4)
+
+
+def test_traffic_is_the_reference_s_and_repeats_by_its_seed():
+    one, same, other = (traffic.make_traffic(seed) for seed in (1, 1, 2))
+    assert (len(one.packet_cycles), len(one.send_cycles)) == (1080, 1652)
+    assert one.bits == pytest.approx(traffic.OFFERED_BITS, rel=0.01)
+    assert np.array_equal(one.packet_cycles, same.packet_cycles)
+    assert not np.array_equal(one.packet_cycles, other.packet_cycles)
+    for cycles, sizes in (
+        (one.packet_cycles, one.packet_bytes),
+        (one.send_cycles, one.send_bytes),
+    ):
+        assert (np.diff(cycles) >= 0).all()
+        assert cycles.max() < one.cycles
+        assert sizes.min() >= 64
+        assert sizes.max() <= 1518
+
+
+def test_line_rates_are_those_of_rfc_2544():
+    cycles = [round(wire_cycles(size, CLOCK_HZ)) for size in (64, 512, 1518)]
+    assert cycles == [672, 4256, 12304]
+    assert len(datagram(1500)) == 1514
+
+
+def test_results_are_written_as_json_and_as_a_plot(bench, monkeypatch, tmp_path):
+    monkeypatch.setattr(report, "results_folder", lambda: tmp_path)
+    done = CliRunner().invoke(main, ["E1", "--length", "10", "--seed", "5"])
+    assert done.exit_code == 0, done.output
+    content = json.loads((tmp_path / "E1.json").read_text())
+    assert content["experiment"] == "E1"
+    assert content["passed"] is True
+    assert {"reference", "pass_line", "rows", "headline"} <= set(content)
+    config = content["config"]
+    assert (config["seed"], config["clock_hz"], config["length"]) == (5, CLOCK_HZ, 10)
+    assert config["soc"]["eth_rx_slots"] == 8
+    assert (tmp_path / "E1.png").read_bytes().startswith(b"\x89PNG")
+    assert "passed" in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["E3"], "No such command 'E3'"),
+        (["E1", "--length", "0"], "length must be above 0, not 0"),
+        (["E1", "--clock-hz", "-1"], "clock_hz must be above 0, not -1"),
+        (["E1", "--seed", "x"], "'x' is not a valid integer"),
+    ],
+)
+def test_a_wrong_command_line_is_refused(words, message):
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code != 0
+    assert message in done.output
