@@ -15,7 +15,8 @@ OUTPUT  ?= build/tierv.v
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup packages test test-all bench bench-full experiment sim verilog generate lint clean
+.PHONY: help setup packages test test-all bench bench-full experiment readme sim verilog generate \
+        lint clean
 
 help:
 	@echo "make test                       run the tests (sets everything up first)"
@@ -23,6 +24,7 @@ help:
 	@echo "make bench                      run the experiments at CI length, print tables and plots"
 	@echo "make bench-full                 run them at full length"
 	@echo "make experiment E=E5 [ARGS=..]  run one experiment; ARGS=--help shows its options"
+	@echo "make readme                     run the experiments and write their figures into the README"
 	@echo "make sim                        interactive simulation: console here, Ethernet on a TAP or socket"
 	@echo "make verilog [TIERS=3] [ARGS=..] write the core to $(OUTPUT); ARGS=--help shows its options"
 	@echo "make generate                   make the generated tables of the documents anew"
@@ -81,6 +83,9 @@ verilog: setup
 
 generate: setup
 	@$(BIN)/python -m tierv.rtl.document manual
+
+readme: bench
+	@$(BIN)/python -m tierv.sim.experiments update-readme
 
 lint: setup
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/codespell

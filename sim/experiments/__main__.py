@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from ..commands import Commands
-from . import EXPERIMENTS, report
+from . import EXPERIMENTS, readme, report
 from .bench import Bench
 from .experiment import Experiment, Outcome, Progress, Settings
 
@@ -62,6 +62,12 @@ def bench(seed: int, clock_hz: int, full: bool) -> None:
         outcomes[identity] = experiment, _run(experiment, builds, settings, console)
     report.summarize(outcomes, console)
     sys.exit(not all(outcome.passed for _, outcome in outcomes.values()))
+
+
+@main.command()
+def update_readme() -> None:
+    """Write the results of the last runs into the README's table."""
+    readme.update()
 
 
 def _command(chosen: Experiment) -> click.Command:

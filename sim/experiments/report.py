@@ -84,7 +84,8 @@ def write(experiment: Experiment, settings: Settings, outcome: Outcome) -> Path:
     return path
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value as tables show it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -103,7 +104,7 @@ def show(experiment: Experiment, settings: Settings, outcome: Outcome, console: 
     """Print the rows, the headline and the verdict."""
     table = Table(title=f"{experiment.id} {experiment.title}", title_justify="left")
     names = _columns(outcome.rows)
-    cells = [names] + [[_cell(row.get(name, "")) for name in names] for row in outcome.rows]
+    cells = [names] + [[cell(row.get(name, "")) for name in names] for row in outcome.rows]
     if len(outcome.rows) <= _MOST_ROWS_ASIDE < len(names):
         cells = [list(line) for line in zip(*cells, strict=True)]
     for name in cells[0]:
@@ -112,7 +113,7 @@ def show(experiment: Experiment, settings: Settings, outcome: Outcome, console: 
         table.add_row(*line)
     console.print(table)
     for name, value in outcome.headline.items():
-        console.print(f"  {name}: {_cell(value)}", highlight=False)
+        console.print(f"  {name}: {cell(value)}", highlight=False)
     verdict = "[green]passed[/]" if outcome.passed else "[red]failed[/]"
     console.print(f"  {verdict}: {experiment.pass_line}", highlight=False)
     console.print(
@@ -131,7 +132,7 @@ def summarize(outcomes: Mapping[str, tuple[Experiment, Outcome]], console: Conso
         for index, (name, value) in enumerate(outcome.headline.items()):
             verdict = "passed" if outcome.passed else "FAILED"
             first = index == 0
-            table.add_row(identity if first else "", name, _cell(value), verdict if first else "")
+            table.add_row(identity if first else "", name, cell(value), verdict if first else "")
         table.add_section()
     console.print(table)
     console.print(f"JSON and plots: {results_folder()}", highlight=False)
