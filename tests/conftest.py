@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import board
 import pytest
 
 
 @pytest.fixture
 def namespace() -> Iterator[tuple[str, ...]]:
     """Words before a command that is to run in a network namespace of its own."""
+    # Not at the top: cocotb imports this file too, inside a simulation.
+    import board
+
     problem = board.tap_problem()
     if problem:
         pytest.skip(f"no TAP device in a network namespace here: {problem}")
