@@ -52,6 +52,7 @@ build:
 $(VENV)/.complete: pyproject.toml constraints.txt
 	@echo "installing Python packages into $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check pip==24.0
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[sim,test]
 	@touch $@
 
