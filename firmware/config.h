@@ -33,6 +33,12 @@
 #define NET_APPLICATION_PACKETS 4
 #endif
 
+/* Packets that have been sent before the protocol tier is woken to take them back; it does so whenever
+ * it runs for something else. */
+#ifndef NET_SENT_BATCH
+#define NET_SENT_BATCH 4
+#endif
+
 /* Slots of each ring between tiers: a power of two with room for every packet there is, so that a
  * packet always finds its way home. */
 #ifndef NET_RING_SLOTS
@@ -86,6 +92,9 @@ _Static_assert(NET_APPLICATION_HOLD < NET_RECEIVE_PACKETS,
               "NET_APPLICATION_HOLD must leave a receive packet to the urgent tiers");
 _Static_assert(NET_APPLICATION_HOLD > 0, "NET_APPLICATION_HOLD must not be 0");
 _Static_assert(NET_PROTOCOL_PACKETS > 0, "ARP requests need a packet of NET_PROTOCOL_PACKETS");
+_Static_assert(NET_SENT_BATCH > 0 && NET_SENT_BATCH <= NET_PROTOCOL_PACKETS
+                  && NET_SENT_BATCH <= NET_APPLICATION_PACKETS,
+              "NET_SENT_BATCH must not exceed the packets of a sender, or it could wait for ever");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(NET_RING_SLOTS), "NET_RING_SLOTS must be a power of two");
 _Static_assert(NET_RING_SLOTS >= NET_PACKETS, "NET_RING_SLOTS must hold all packets");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_SOCKET_SLOTS), "UDP_SOCKET_SLOTS must be a power of two");

@@ -59,12 +59,9 @@ static inline void context_post_interrupt(void);
 /* Protocol or interrupt service: there is work for the application. */
 static inline void context_post_application(void);
 
-/* Around a loop that copies to or from the bus: others may use the slots in which it would wait. */
-static inline void context_share_slots(void);
-static inline void context_keep_slots(void);
-
-/* In such a loop, where the next access must wait for the last: with one context an instruction
- * that costs less than an access that comes too early; with tiers nothing, the slot is another's. */
+/* Interrupt service: behind an access to the bus, where the next one must wait for it. With one context
+ * an instruction that costs less than an access that comes too early; with tiers nothing, the slot is
+ * another's. */
 #if defined(CONTEXT_TIERS) || !defined(CONFIG_CPU_TYPE_TIERV)
 #define CONTEXT_BUS_PAUSE() __asm__ volatile("" ::: "memory")
 #else

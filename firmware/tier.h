@@ -107,16 +107,11 @@ static inline void tier_buffer_bus(void)
     CSR_WRITE(CSR_MBUSMODE, 1u << MBUSMODE_BUFFERED_BIT);
 }
 
-/* The slot behind each load and store goes to less urgent tiers, until tier_keep_slots(): for a loop
- * that the bus slows down anyway. */
+/* The slot behind each load and store of this tier goes to less urgent ones: for a service that mostly
+ * copies over the bus, which slows it down anyway. */
 static inline void tier_share_slots(void)
 {
     CSR_SET(CSR_MBUSMODE, 1u << MBUSMODE_SHARING_BIT);
-}
-
-static inline void tier_keep_slots(void)
-{
-    CSR_CLEAR(CSR_MBUSMODE, 1u << MBUSMODE_SHARING_BIT);
 }
 
 /* A critical section against the tiers up to `ceiling`: returns what tier_release() wants. */

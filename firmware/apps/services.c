@@ -18,6 +18,7 @@
 #include "drivers/uart.h"
 #include "report.h"
 
+enum { UART_LINES_MASK = ((1u << UARTS) - 1) << UART_INTERRUPT };
 enum { PORT_ECHO = 7, PORT_DISCARD = 9, PORT_SOURCE = 19, PORT_FAST_ECHO = 7007 };
 
 static udp_socket_t echo_socket;
@@ -28,6 +29,9 @@ static uart_t uarts[UARTS];
 
 /* The interrupt service has moved serial bytes since the application last looked. */
 static volatile bool serial_has_moved = true;
+
+/* The application has queued serial bytes since the interrupt service last looked. */
+static volatile bool serial_is_queued = true;
 
 /* What the discard service has taken; an experiment reads them. */
 uint32_t discarded_datagrams;
@@ -48,6 +52,22 @@ static udp_verdict_t echo_at_once(udp_socket_t *socket, packet_t *packet)
     return UDP_ECHO;
 }
 
+static __attribute__((noinline)) void serial_service(uint32_t lines)
+{
+    bool bytes = false;
+
+    serial_is_queued = false;
+    for (uint32_t index = 0; index < UARTS; index++) {
+        if ((lines & 1u << uart_line(index)) != 0 || byte_ring_count(&uarts[index].transmit) != 0) {
+            bytes |= uart_service(&uarts[index]);
+        }
+    }
+    if (bytes) {
+        serial_has_moved = true;
+        context_post_application();
+    }
+}
+
 /* Tier 2. Longest path: ethmac_service(); shares the network's rings with tier 1 and the serial
  * rings with tier 0. */
 void interrupt_service(uint32_t lines)
@@ -60,15 +80,8 @@ void interrupt_service(uint32_t lines)
         network_tick();
         context_post_protocol();
     }
-    bool bytes = false;
-    for (uint32_t index = 0; index < UARTS; index++) {
-        if ((lines & 1u << uart_line(index)) != 0 || byte_ring_count(&uarts[index].transmit) != 0) {
-            bytes |= uart_service(&uarts[index]);
-        }
-    }
-    if (bytes) {
-        serial_has_moved = true;
-        context_post_application();
+    if ((lines & UART_LINES_MASK) != 0 || serial_is_queued) {
+        serial_service(lines);
     }
 }
 
@@ -146,6 +159,7 @@ int main(void)
             context_run_protocol();
         }
         if (bytes) {
+            serial_is_queued = true;
             context_run_interrupt();
         }
         if (!datagrams && !bytes) {

@@ -45,6 +45,7 @@ static void interrupt_tier(void *lines)
     tier_set_lines((uint32_t)(uintptr_t)lines);
     tier_enable_wake();
     tier_buffer_bus();
+    tier_share_slots();
     for (;;) {
         uint32_t pending = tier_wait();
         tier_clear_post(TIER_INTERRUPT);

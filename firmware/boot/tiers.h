@@ -34,14 +34,4 @@ static inline void context_post_application(void)
     tier_post(TIER_APPLICATION);
 }
 
-static inline void context_share_slots(void)
-{
-    tier_share_slots();
-}
-
-static inline void context_keep_slots(void)
-{
-    tier_keep_slots();
-}
-
 #endif

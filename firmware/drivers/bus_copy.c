@@ -20,7 +20,6 @@ void bus_copy(uint32_t *restrict to, const uint32_t *restrict from, uint32_t byt
     uint32_t words = (bytes + 3) / 4;
 
     if (words >= 10) {
-        context_share_slots();
         uint32_t a = from[0];
         CONTEXT_BUS_PAUSE();
         uint32_t b = from[1];
@@ -40,7 +39,6 @@ void bus_copy(uint32_t *restrict to, const uint32_t *restrict from, uint32_t byt
             to += 8;
             words -= 8;
         } while (words >= 10);
-        context_keep_slots();
         to[0] = a;
         to[1] = b;
         from += 2;

@@ -62,10 +62,9 @@ static uint32_t free_slots(void)
     return ETHMAC_TX_SLOTS - mmio_read(CSR_ETHMAC_SRAM_READER_LEVEL_ADDR);
 }
 
-static bool transmit(ethmac_t *mac)
+static void transmit(ethmac_t *mac)
 {
     net_t *net = mac->net;
-    bool any = false;
 
     if (mac->congested) {
         mmio_write(CSR_ETHMAC_SRAM_READER_EV_PENDING_ADDR, EVENT);
@@ -81,7 +80,7 @@ static bool transmit(ethmac_t *mac)
                     /* A slot may have become free before the event was cleared. */
                     continue;
                 }
-                return any;
+                return;
             }
         }
         packet_t *packet = RING_POP(&net->transmit);
@@ -95,13 +94,11 @@ static bool transmit(ethmac_t *mac)
         mac->credit--;
         mac->transmitted++;
         (void)RING_PUSH(&net->sent, packet);
-        any = true;
     }
     if (mac->congested) {
         mac->congested = false;
         mmio_write(CSR_ETHMAC_SRAM_READER_EV_ENABLE_ADDR, 0);
     }
-    return any;
 }
 
 bool ethmac_service(ethmac_t *mac, bool pending)
@@ -112,9 +109,9 @@ bool ethmac_service(ethmac_t *mac, bool pending)
         pending = true;
     }
     bool received = pending && !mac->starved && receive(mac);
-    bool sent = transmit(mac);
+    transmit(mac);
 
-    return received || sent;
+    return received || RING_COUNT(&mac->net->sent) >= NET_SENT_BATCH;
 }
 
 uint32_t ethmac_overruns(void)

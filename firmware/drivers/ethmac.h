@@ -22,7 +22,8 @@ typedef struct {
 void ethmac_init(ethmac_t *mac, net_t *net);
 
 /* Interrupt service: moves frames both ways as far as packets and slots go; `pending` says that the
- * line is. True if there is something for the protocol service. Shared with the protocol service:
+ * line is. True if there is something for the protocol service: a frame, or a batch of packets that
+ * were sent. Shared with the protocol service:
  * the rings of the network interface. Longest path: copies of 1518 bytes, one for each receive slot
  * and one for each transmit slot. */
 bool ethmac_service(ethmac_t *mac, bool pending);

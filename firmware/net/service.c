@@ -134,6 +134,6 @@ uint32_t net_tick(net_t *net)
 
 bool net_pending(const net_t *net)
 {
-    return RING_COUNT(&net->received) != 0 || RING_COUNT(&net->sent) != 0
+    return RING_COUNT(&net->received) != 0 || RING_COUNT(&net->sent) >= NET_SENT_BATCH
            || RING_COUNT(&net->returned) != 0 || RING_COUNT(&net->outbox) != 0;
 }

@@ -86,7 +86,8 @@ enum { NET_POST_DRIVER = 1 << 0, NET_POST_APPLICATION = 1 << 1 };
  * net_pending() says so. */
 uint32_t net_service(net_t *net, uint32_t frames);
 
-/* True if received frames or packets from other tiers wait for net_service(). */
+/* True if received frames or packets from other tiers wait for net_service(); of packets that were sent
+ * only a batch. */
 bool net_pending(const net_t *net);
 
 /* Once a second: ARP retries and ageing. Returns a set of NET_POST bits. */
