@@ -23,8 +23,9 @@ def redirect_layout(params: CoreParams) -> data.StructLayout:
             "valid": 1,
             "tier": params.tier_bits,
             "pc": PC_BITS,
-            # Known early in the cycle: `early_pc` may be fetched from at once.
+            # Known early in the cycle: `early_pc` of `early_tier` may be fetched from at once.
             "early": 1,
+            "early_tier": params.tier_bits,
             "early_pc": PC_BITS,
             # `early_pc` is indeed where the tier goes.
             "confirmed": 1,
@@ -110,13 +111,17 @@ def trap_layout(params: CoreParams) -> data.StructLayout:
 
 
 def csr_access_layout(params: CoreParams) -> data.StructLayout:
-    """A CSR instruction in stage M; `value` is written at the end of the cycle if `write`."""
+    """A CSR instruction in stage M; the register changes at the end of the cycle if `write`.
+
+    `operation` is bits 1:0 of funct3. What it makes of a register `util.applied` says.
+    """
     return data.StructLayout(
         {
             "write": 1,
             "tier": params.tier_bits,
             "address": 12,
-            "value": 32,
+            "operation": 2,
+            "source": 32,
         }
     )
 

@@ -152,6 +152,7 @@ class Core(wiring.Component):
             predecoder.arrival.eq(fetcher.arrival),
             predecoder.redirect.eq(self._redirect),
             buffer.arrival.eq(fetcher.arrival),
+            buffer.arriving.eq(fetcher.arriving),
             buffer.redirect.eq(self._redirect),
             buffer.pair_valid.eq(predecoder.valid),
             buffer.pair_tier.eq(predecoder.tier),
@@ -413,6 +414,7 @@ class Core(wiring.Component):
         commit = self._commit
         m.d.comb += [
             csrs.tier.eq(stage.tier),
+            csrs.x_address.eq(self._execute.x.offset),
             csrs.address.eq(stage.csr_address),
             csrs.operation.eq(stage.control.funct3[:2]),
             csrs.source.eq(stage.result),

@@ -20,6 +20,17 @@ def bit(vector: ValueLike, index: Value) -> Value:
     return pick(list(Value.cast(vector)), index)
 
 
+def applied(csr, live: Value, lsb: int = 0) -> Value:
+    """What a CSR instruction (`layouts.csr_access_layout`) makes of a register.
+
+    ``live`` are the register's bits from ``lsb`` on. Every register applies the instruction to
+    itself, so that no write has to wait for the selection of what is read.
+    """
+    source = csr.source[lsb : lsb + len(live)]
+    changed = Mux(csr.operation[0], live & ~source, live | source)
+    return Mux(csr.operation[1], changed, source)
+
+
 def highest(vector: ValueLike) -> Value:
     """Index of the highest set bit of ``vector``; 0 if none is set."""
     bits = Value.cast(vector)

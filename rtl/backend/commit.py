@@ -166,6 +166,7 @@ class Commit(wiring.Component):
             ),
             redirect.tier.eq(Mux(starts_tier, target_tier, i.tier)),
             redirect.early.eq(resets | (i.valid & i.redirects)),
+            redirect.early_tier.eq(i.tier),
             redirect.early_pc.eq(i.alternative),
             redirect.confirmed.eq(resets | (i.redirects & ~repeats)),
         ]

@@ -71,12 +71,14 @@ class Execute(wiring.Component):
         interrupted = Signal()
         stopped = Signal()
         bus_failed = Signal()
+        proper = Signal()
         executes = Signal()
         m.d.comb += [
             interrupted.eq(bit(self.interrupt, x.tier)),
             stopped.eq(bit(self.stop, x.tier)),
             bus_failed.eq(bit(self.bus_failed, x.tier)),
-            executes.eq(live & ~interrupted & ~stopped & ~bus_failed & ~control.exception),
+            proper.eq(~interrupted & ~stopped & ~bus_failed & ~control.exception),
+            executes.eq(live & proper),
         ]
 
         m.submodules.alu = alu = Alu()
@@ -93,7 +95,8 @@ class Execute(wiring.Component):
             m.d.comb += self.result.eq(Cat(0, 0, x.alternative))
         with m.Else():
             m.d.comb += self.result.eq(alu.result)
-        m.d.comb += self.divide.eq(executes & control.divide)
+        # Also if it is being dropped: the divider finds out by itself.
+        m.d.comb += self.divide.eq(x.valid & proper & control.divide)
 
         address = Signal(32)
         m.d.comb += address.eq(x.first + x.offset.as_signed())

@@ -156,12 +156,24 @@ class Divider(wiring.Component):
         else:
             m.d.comb += self.result.eq(quotient)
 
-        leaves = self.redirect.valid & (self.redirect.tier == owner) & ~self.keep
+        # A request counts even if its instruction is dropped in the same cycle: a cycle later the
+        # division is dropped too.
+        begun = Signal()
+        redirected = Signal(tier_event_layout(p))
+        kept = Signal()
+        m.d.sync += [
+            begun.eq(0),
+            redirected.valid.eq(self.redirect.valid),
+            redirected.tier.eq(self.redirect.tier),
+            kept.eq(self.keep),
+        ]
+        leaves = redirected.valid & (redirected.tier == owner) & (begun | ~kept)
         with m.If((self.taken.valid & (self.taken.tier == owner)) | leaves):
             m.d.sync += occupied.eq(0)
         with m.If(self.request & ~mine & (~occupied | (self.tier > owner) | owner_held)):
             m.d.sync += [
                 occupied.eq(1),
+                begun.eq(1),
                 done.eq(0),
                 owner.eq(self.tier),
                 steps.eq(0),

@@ -51,8 +51,8 @@ class Fetcher(wiring.Component):
                 "local_words": In(data.ArrayLayout(32, 2)),
                 "history": In(4),
                 "arrival": Out(arrival_layout(params)),
-                #: Stage F: a pair of this tier is about to arrive unless something younger than
-                #: this cycle's registers stops it.
+                #: Tiers whose pair arrives, unless a redirect that is known late drops it.
+                "arriving": Out(params.tiers),
                 "bus_start": Out(1),
                 "bus_cancel": Out(1),
                 "bus_taken": Out(1),
@@ -108,6 +108,16 @@ class Fetcher(wiring.Component):
         m.d.comb += f_next.eq(Cat(0, (f_pc[1:] + 1)[: PC_BITS - 1]))
 
         arrival = self.arrival
+        f_early_stopped = (self.redirect.early & (self.redirect.early_tier == f_tier)) | (
+            self.ended.valid & (self.ended.tier == f_tier)
+        )
+        m.d.comb += self.arriving.eq(
+            Mux(
+                f_live & ~f_early_stopped & (f_local | f_from_bus),
+                one_hot(f_tier, tiers),
+                0,
+            )
+        )
         m.d.comb += [
             arrival.valid.eq(f_live & ~f_stopped & (f_local | f_from_bus)),
             arrival.tier.eq(f_tier),
@@ -217,7 +227,7 @@ class Fetcher(wiring.Component):
         room_for_target = Cat(self.pairs[tier] != BUFFER_PAIRS for tier in range(tiers))
         room_for_next = Cat(self.pairs[tier] < BUFFER_PAIRS - 1 for tier in range(tiers))
         m.d.comb += [
-            by_redirect.eq(Mux(self.redirect.early, one_hot(self.redirect.tier, tiers), 0)),
+            by_redirect.eq(Mux(self.redirect.early, one_hot(self.redirect.early_tier, tiers), 0)),
             by_target.eq(Mux(ended_has_target, ended_here & room_for_target, 0)),
             by_next.eq(Mux(f_live & f_local, f_here & room_for_next, 0)),
             by_memory.eq(

@@ -33,6 +33,8 @@ class IssueBuffer(wiring.Component):
         super().__init__(
             {
                 "arrival": In(arrival_layout(params)),
+                #: Tiers whose pair arrives, unless a redirect that is known late drops it.
+                "arriving": In(params.tiers),
                 "redirect": In(redirect_layout(params)),
                 #: The pair that is being predecoded.
                 "pair_valid": In(1),
@@ -97,9 +99,17 @@ class IssueBuffer(wiring.Component):
         goes = Signal()
         i_wfi = Signal()
         redirected = self.redirect.valid & (self.redirect.tier == i_tier)
+        # What was chosen while a redirect took it away.
+        dropped = Signal(tier_event_layout(p))
+        present = Signal()
+        m.d.sync += [
+            dropped.valid.eq(self.redirect.valid),
+            dropped.tier.eq(self.redirect.tier),
+        ]
         m.d.comb += [
-            self.present.eq(i_valid),
-            goes.eq(i_valid & ~self.stall),
+            present.eq(i_valid & ~(dropped.valid & (dropped.tier == i_tier))),
+            self.present.eq(present),
+            goes.eq(present & ~self.stall),
             i_wfi.eq(Mux(i_odd, flags.wfi[1], flags.wfi[0])),
             self.wfi.valid.eq(goes & i_wfi & ~redirected),
             self.wfi.tier.eq(i_tier),
@@ -145,18 +155,15 @@ class IssueBuffer(wiring.Component):
                     m.d.sync += pairs[tier].eq(pairs[tier] - 1)
 
         # The next slot. Two choices are made, with and without the tier in I going on; what is
-        # known last, whether it can, picks one.
-        arriving = Signal(tiers)
+        # known last, whether it can, picks one. A redirect that is known late does not change the
+        # choice; the slot may then be lost.
         here = Signal(tiers)
         filled = Signal(tiers)
         m.d.comb += [
-            arriving.eq(
-                Cat(self.arrival.valid & (self.arrival.tier == tier) for tier in range(tiers))
-            ),
             here.eq(Cat(i_valid & (i_tier == tier) for tier in range(tiers))),
             filled.eq(
                 Cat(
-                    (pairs[tier] != 0) & ~(self.redirect.valid & (self.redirect.tier == tier))
+                    (pairs[tier] != 0) & ~(self.redirect.early & (self.redirect.early_tier == tier))
                     for tier in range(tiers)
                 )
             ),
@@ -164,14 +171,14 @@ class IssueBuffer(wiring.Component):
         staying = Signal(tiers)
         leaving = Signal(tiers)
         m.d.comb += [
-            staying.eq(self.ready & (filled | arriving)),
+            staying.eq(self.ready & (filled | self.arriving)),
             leaving.eq(staying & ~here),
         ]
         runs_dry = Signal()
         m.d.comb += runs_dry.eq(
             last
             & (pick([pairs[tier] for tier in range(tiers)], i_tier) == 1)
-            & ~bit(arriving, i_tier)
+            & ~bit(self.arriving, i_tier)
         )
         shares = Signal()
         # The opcodes LOAD and STORE: bits 6 and 4 to 2 are zero.
@@ -203,7 +210,7 @@ class IssueBuffer(wiring.Component):
         with m.Else():
             head, odd = place(choice_staying)
             m.d.sync += [i_valid.eq(staying.any()), i_tier.eq(choice_staying)]
-            with m.If(i_valid & (choice_staying == i_tier)):
+            with m.If(present & (choice_staying == i_tier)):
                 with m.If(goes):
                     m.d.sync += [i_head.eq(i_next_head), i_odd.eq(i_next_odd)]
             with m.Else():

@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 from ..isa import Event, csr_addresses
 from ..layouts import csr_access_layout, tier_event_layout
 from ..params import CoreParams
-from ..util import highest
+from ..util import applied, highest
 
 CSR = csr_addresses()
 #: Width of a performance counter; the bits above read 0.
@@ -28,9 +28,9 @@ class CycleCounter(wiring.Component):
         m = Module()
         m.d.sync += self.value.eq(self.value + 1)
         with m.If(self.csr.write & (self.csr.address == CSR["mcycle"])):
-            m.d.sync += self.value[:32].eq(self.csr.value)
+            m.d.sync += self.value[:32].eq(applied(self.csr, self.value[:32]))
         with m.If(self.csr.write & (self.csr.address == CSR["mcycleh"])):
-            m.d.sync += self.value[32:].eq(self.csr.value)
+            m.d.sync += self.value[32:].eq(applied(self.csr, self.value[32:]))
         return m
 
 
@@ -89,8 +89,8 @@ class TierCounter(wiring.Component):
                 write.addr.eq(csr.tier),
                 write.data.eq(
                     Cat(
-                        Mux(write_low, csr.value, own[:32]),
-                        Mux(write_high, csr.value, own[32:]),
+                        Mux(write_low, applied(csr, own[:32]), own[:32]),
+                        Mux(write_high, applied(csr, own[32:]), own[32:]),
                     )
                 ),
                 write.en.eq(1),
@@ -140,9 +140,9 @@ class PerformanceMonitor(wiring.Component):
                 own_tier=False,
             )
             m.submodules[event.name.lower()] = counter
+            # Counted a cycle later: choosing what happened takes one.
+            m.d.sync += [counter.count.valid.eq(valid), counter.count.tier.eq(tier)]
             m.d.comb += [
-                counter.count.valid.eq(valid),
-                counter.count.tier.eq(tier),
                 counter.csr.eq(self.csr),
                 self.values[event - 1].eq(counter.value),
             ]

@@ -18,7 +18,7 @@ from ..isa import (
 )
 from ..layouts import PC_BITS, csr_access_layout, tier_event_layout, trap_layout
 from ..params import CoreParams
-from ..util import bit, pick
+from ..util import applied, bit, pick
 from .counters import LATENCY_BITS
 
 CSR = csr_addresses()
@@ -68,6 +68,7 @@ class CsrFile(wiring.Component):
                 "x_vector": Out(PC_BITS),
                 #: Stage M: the CSR instruction.
                 "tier": In(p.tier_bits),
+                "x_address": In(12),
                 "address": In(12),
                 "operation": In(2),
                 "source": In(32),
@@ -111,21 +112,13 @@ class CsrFile(wiring.Component):
         p = self._params
         access = self.access
 
-        old = Signal(32)
         m.d.comb += [
             access.write.eq(self.writes),
             access.tier.eq(self.tier),
             access.address.eq(self.address),
-            self.read_data.eq(old),
+            access.operation.eq(self.operation),
+            access.source.eq(self.source),
         ]
-        with m.Switch(self.operation):
-            with m.Case(0b10):
-                m.d.comb += access.value.eq(old | self.source)
-            with m.Case(0b11):
-                m.d.comb += access.value.eq(old & ~self.source)
-            with m.Default():
-                m.d.comb += access.value.eq(self.source)
-
         readable: dict[str, Value] = self._trap_registers(m)
         readable |= self._interrupts(m)
         readable |= self._identity()
@@ -139,15 +132,24 @@ class CsrFile(wiring.Component):
         with m.If(access.write & (self.address == CSR["mbusmode"])):
             for tier in range(p.tiers):
                 with m.If(self.tier == tier):
-                    m.d.sync += self.buffered[tier].eq(access.value[0])
+                    m.d.sync += self.buffered[tier].eq(applied(access, self.buffered[tier], 0))
                     if p.tiers > 1:
-                        m.d.sync += self.sharing[tier].eq(access.value[1])
-
-        with m.Switch(self.address):
-            for name, value in readable.items():
-                with m.Case(CSR[name]):
-                    m.d.comb += old.eq(value)
+                        m.d.sync += self.sharing[tier].eq(applied(access, self.sharing[tier], 1))
+        self._read(m, readable)
         return m
+
+    def _read(self, m: Module, readable: dict[str, Value]) -> None:
+        """Select by address: one select for each value, made a stage early."""
+        names: dict[int, list[str]] = {}
+        for name, value in readable.items():
+            names.setdefault(id(value), []).append(name)
+        chosen: Value = Const(0, 32)
+        for aliases in names.values():
+            select = Signal(name=f"reads_{aliases[0]}")
+            m.d.sync += select.eq(Cat(self.x_address == CSR[name] for name in aliases).any())
+            value = Value.cast(readable[aliases[0]])
+            chosen = chosen | Mux(select, value, 0)
+        m.d.comb += self.read_data.eq(chosen)
 
     def _trap_registers(self, m: Module) -> dict[str, Value]:
         """mstatus, mtvec, mepc, mcause, mtval, mscratch."""
@@ -167,7 +169,7 @@ class CsrFile(wiring.Component):
             vector_read.addr.eq(Cat(self.x_wants_mepc, self.x_tier)),
             self.x_vector.eq(vector_read.data),
             vector_write.addr.eq(Cat(trap.valid | (self.address == CSR["mepc"]), self.tier)),
-            vector_write.data.eq(Mux(trap.valid, trap.pc, access.value[2:])),
+            vector_write.data.eq(Mux(trap.valid, trap.pc, applied(access, self.vector, 2))),
             vector_write.en.eq(trap.valid | written("mepc") | written("mtvec")),
         ]
         # Rows {tier, 0}: mscratch; {tier, 1}: mtval.
@@ -185,7 +187,9 @@ class CsrFile(wiring.Component):
                     Mux(remote & ~trap.valid, self.address[: p.tier_bits], self.tier),
                 )
             ),
-            scratch_write.data.eq(Mux(trap.valid, trap.value, access.value)),
+            scratch_write.data.eq(
+                Mux(trap.valid, trap.value, applied(access, Mux(remote, 0, scratch_read.data)))
+            ),
             scratch_write.en.eq(
                 trap.valid
                 | written("mscratch")
@@ -204,7 +208,10 @@ class CsrFile(wiring.Component):
                 Mux(
                     trap.valid,
                     Cat(trap.cause, trap.interrupt),
-                    Cat(access.value[:5], access.value[31]),
+                    Cat(
+                        applied(access, cause_read.data[:5]),
+                        applied(access, cause_read.data[5], 31),
+                    ),
                 )
             ),
             cause_write.en.eq(trap.valid | written("mcause")),
@@ -220,8 +227,8 @@ class CsrFile(wiring.Component):
                 m.d.sync += [self._enabled[tier].eq(before[tier]), before[tier].eq(1)]
             with m.Elif(written("mstatus") & here):
                 m.d.sync += [
-                    self._enabled[tier].eq(access.value[MSTATUS_MIE]),
-                    before[tier].eq(access.value[MSTATUS_MPIE]),
+                    self._enabled[tier].eq(applied(access, self._enabled[tier], MSTATUS_MIE)),
+                    before[tier].eq(applied(access, before[tier], MSTATUS_MPIE)),
                 ]
             with m.Elif(written(f"mtierpc{tier}") & ~self.started[tier]):
                 m.d.sync += self._enabled[tier].eq(0)
@@ -244,7 +251,7 @@ class CsrFile(wiring.Component):
         access = self.access
         posted = Signal(p.tiers)
         with m.If(access.write & (self.address == CSR["mpost"])):
-            m.d.sync += posted.eq(access.value)
+            m.d.sync += posted.eq(applied(access, posted))
         # A line traps a cycle later than it wakes.
         line_interrupt = Signal(p.tiers)
         m.d.sync += line_interrupt.eq(self.line_interrupt)
@@ -257,7 +264,10 @@ class CsrFile(wiring.Component):
         }
         for tier in range(p.tiers):
             with m.If(access.write & (self.address == CSR["mie"]) & (self.tier == tier)):
-                m.d.sync += [enables[code][tier].eq(access.value[code]) for code in Interrupt]
+                m.d.sync += [
+                    enable[tier].eq(applied(access, enable[tier], code))
+                    for code, enable in enables.items()
+                ]
         software = posted & enables[Interrupt.MSI]
         timer = self.timer & enables[Interrupt.MTI]
         external = line_interrupt & enables[Interrupt.MEI]
@@ -299,10 +309,13 @@ class CsrFile(wiring.Component):
     def _counters(self) -> dict[str, Value]:
         p = self._params
         values = {}
-        for name in ("mcycle", "cycle", "time"):
-            values |= {name: self.cycle[:32], f"{name}h": self.cycle[32:]}
-        for name in ("minstret", "instret"):
-            values |= {name: self.retired[:32], f"{name}h": self.retired[32:]}
+        for names, count in (
+            (("mcycle", "cycle", "time"), self.cycle),
+            (("minstret", "instret"), self.retired),
+        ):
+            low, high = count[:32], count[32:]
+            for name in names:
+                values |= {name: low, f"{name}h": high}
         if p.counters:
             for event in Event:
                 value = self.events[event - 1]

@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 from ..isa import LINE_PRIORITY_BITS, LINES_PER_PRIORITY_CSR, csr_addresses
 from ..layouts import csr_access_layout
 from ..params import CoreParams
-from ..util import highest, pick
+from ..util import applied, highest, pick
 
 CSR = csr_addresses()
 
@@ -59,28 +59,27 @@ class LineUnit(wiring.Component):
         acknowledged = Signal(p.lines)
         rising = self.lines & ~before
         with m.If(written("mlineack")):
-            m.d.comb += acknowledged.eq(csr.value)
+            m.d.comb += acknowledged.eq(applied(csr, Const(0, p.lines)))
         m.d.sync += [
             before.eq(self.lines),
             latched.eq(self.edges & ((latched & ~acknowledged) | rising)),
         ]
         m.d.comb += self.pending.eq((self.edges & (latched | rising)) | (~self.edges & self.lines))
         with m.If(written("mlineedge")):
-            m.d.sync += self.edges.eq(csr.value)
+            m.d.sync += self.edges.eq(applied(csr, self.edges))
+        mask = Signal(p.lines)
+        m.d.comb += mask.eq(pick([self.masks[tier] for tier in range(p.tiers)], csr.tier))
         for tier in range(p.tiers):
             with m.If(written("mlinemask") & (csr.tier == tier)):
-                m.d.sync += self.masks[tier].eq(csr.value)
+                m.d.sync += self.masks[tier].eq(applied(csr, mask))
             m.d.comb += self.interrupt[tier].eq((self.pending & self.masks[tier]).any())
         for line in range(p.lines):
             group, place = divmod(line, LINES_PER_PRIORITY_CSR)
             with m.If(written(f"mlineprio{group}")):
-                m.d.sync += self.priorities[line].eq(
-                    csr.value.word_select(place, LINE_PRIORITY_BITS)
-                )
+                old = self.priorities[line]
+                m.d.sync += old.eq(applied(csr, old, place * LINE_PRIORITY_BITS))
 
-        m.d.comb += self.tier_pending.eq(
-            self.pending & pick([self.masks[tier] for tier in range(p.tiers)], csr.tier)
-        )
+        m.d.comb += self.tier_pending.eq(self.pending & mask)
         m.d.comb += self.claim.eq(self._claim(m, self.tier_pending))
         if p.line_stamps:
             m.d.comb += self.stamp.eq(self._stamps(m))

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from ..isa import csr_addresses
 from ..layouts import csr_access_layout, redirect_layout, tier_event_layout
 from ..params import CoreParams
+from ..util import applied
 
 CSR = csr_addresses()
 
@@ -108,7 +109,7 @@ class TierState(wiring.Component):
             ):
                 m.d.sync += [started[tier].eq(0), self.stop[tier].eq(0)]
         with m.If(self.csr.write & (self.csr.address == CSR["mtierrun"])):
-            wanted = self.csr.value[:tiers]
+            wanted = applied(self.csr, started)
             m.d.sync += [
                 started.eq(started | wanted),
                 self.stop.eq(started & ~wanted),
@@ -118,7 +119,7 @@ class TierState(wiring.Component):
         with m.If(self.csr.write & (self.csr.address == CSR["mceiling"])):
             for tier in range(tiers):
                 with m.If(self.csr.tier == tier):
-                    m.d.sync += self.ceilings[tier].eq(self.csr.value)
+                    m.d.sync += self.ceilings[tier].eq(applied(self.csr, self.ceilings[tier]))
         for tier in range(1, tiers):
             m.d.comb += self.held[tier].eq(
                 Cat(
