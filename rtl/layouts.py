@@ -250,5 +250,9 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "fault": 1,
             "fault_cause": 4,
             "divide_waits": 1,
+            # None of these but the last: it executes, and traps only for an error on the bus.
+            "certain": 1,
+            # Found in X: the tier will not go on with what was fetched.
+            "departs": 1,
         }
     )

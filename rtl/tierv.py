@@ -287,6 +287,7 @@ class Core(wiring.Component):
             commit.interrupt_cause.eq(csrs.interrupt_cause),
             commit.started.eq(self._tiers.started),
             commit.bus_idle.eq(bus.idle),
+            commit.bus_leaving.eq(bus.leaving),
             commit.bus_done.eq(bus.done),
             commit.bus_error.eq(bus.done_error),
             commit.bus_failed_store.eq(bus.failed_store),

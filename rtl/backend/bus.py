@@ -65,6 +65,8 @@ class BusUnit(wiring.Component):
                 # Each tier's slot.
                 "idle": Out(p.tiers),
                 "busy": Out(p.tiers),
+                #: The tier whose late load is the next to enter stage A.
+                "leaving": Out(p.tiers),
                 "done": Out(p.tiers),
                 "done_error": Out(p.tiers),
                 #: A precise access has begun and has not been collected.
@@ -177,6 +179,7 @@ class BusUnit(wiring.Component):
 
         late = Cat(states[tier] == SlotState.LATE for tier in range(tiers))
         m.d.comb += [
+            self.leaving.eq(Cat(late[tier] & ~late[tier + 1 :].any() for tier in range(tiers))),
             self.late.valid.eq(late.any()),
             self.late.tier.eq(highest(late)),
             late_read.addr.eq(self.late.tier),

@@ -42,6 +42,8 @@ class Commit(wiring.Component):
                 "started": In(p.tiers),
                 # The tiers' bus slots.
                 "bus_idle": In(p.tiers),
+                #: A late load leaves its slot if the instruction in M has no use for stage A.
+                "bus_leaving": In(p.tiers),
                 "bus_done": In(p.tiers),
                 "bus_error": In(p.tiers),
                 "bus_failed_store": In(p.tiers),
@@ -79,24 +81,24 @@ class Commit(wiring.Component):
 
         # Loads and stores on the bus.
         buffered = bit(self.buffered, i.tier)
-        # A slot is free again as its late load leaves it.
-        idle = bit(self.bus_idle, i.tier) | (self.late_taken & (self.late.tier == i.tier))
-        done = bit(self.bus_done, i.tier)
         remote = Signal()
+        uses_slot = Signal()
+        idle = Signal()
+        done = bit(self.bus_done, i.tier)
         opens = Signal()
         waits_for_bus = Signal()
         access_fault = Signal()
         m.d.comb += [
-            remote.eq(i.remote & ~i.fault & ~control.exception),
-            opens.eq(remote & idle),
-            access_fault.eq(remote & done & bit(self.bus_error, i.tier)),
-            waits_for_bus.eq((remote & Mux(buffered, ~idle, ~done)) | (control.fence & ~idle)),
-        ]
-
-        uses_slot = Signal()
-        m.d.comb += [
+            remote.eq(i.remote & i.certain),
             uses_slot.eq(i.valid & control.writes & ~(remote & buffered)),
             self.late_taken.eq(self.late.valid & ~uses_slot),
+            # A slot is free again as its late load leaves it.
+            idle.eq(bit(self.bus_idle, i.tier) | (bit(self.bus_leaving, i.tier) & ~uses_slot)),
+            opens.eq(remote & idle),
+            access_fault.eq(remote & done & bit(self.bus_error, i.tier)),
+            waits_for_bus.eq(
+                (remote & Mux(buffered, ~idle, ~done)) | (control.fence & i.certain & ~idle)
+            ),
         ]
 
         interrupted = Signal()
@@ -112,28 +114,21 @@ class Commit(wiring.Component):
                     | (~i.interrupted & (i.bus_failed | control.exception | i.fault | access_fault))
                 )
             ),
-            repeats.eq(
-                i.stopped
-                | (i.interrupted & ~interrupted)
-                | (~traps & (waits_for_bus | (control.divide & i.divide_waits)))
-            ),
-            retires.eq(i.valid & ~traps & ~repeats),
+            repeats.eq(i.stopped | (i.interrupted & ~interrupted) | waits_for_bus | i.divide_waits),
+            retires.eq(i.valid & i.certain & ~waits_for_bus & ~access_fault & ~i.divide_waits),
         ]
-        executes = ~i.stopped & ~i.interrupted & ~i.bus_failed & ~control.exception
         tier_event("retired", retires)
         tier_event("mret", retires & control.mret)
         tier_event("wfi", retires & control.wfi)
         tier_event("stopped", i.valid & i.stopped)
         tier_event("failure_taken", i.valid & traps & i.bus_failed & ~interrupted)
         tier_event("divide_taken", retires & control.divide)
-        tier_event("wait_for_bus", i.valid & executes & waits_for_bus & ~traps)
-        tier_event(
-            "wait_for_divider", i.valid & executes & control.divide & i.divide_waits & ~traps
-        )
+        tier_event("wait_for_bus", i.valid & waits_for_bus)
+        tier_event("wait_for_divider", i.valid & i.certain & i.divide_waits)
         m.d.comb += [
             self.csr_writes.eq(retires & control.csr & control.csr_writes),
-            self.bus_open.eq(i.valid & executes & opens),
-            self.bus_collect.eq(i.valid & executes & remote & done & ~repeats),
+            self.bus_open.eq(i.valid & opens),
+            self.bus_collect.eq(i.valid & remote & done),
             self.postponed.eq(remote & buffered),
             self.return_resolved.eq(i.valid & i.predicted_return),
         ]
@@ -161,14 +156,21 @@ class Commit(wiring.Component):
                 resets
                 | (
                     i.valid
-                    & (~retires | i.redirects | i.flushes | wrong_return | refetches | starts_tier)
+                    & (
+                        i.departs
+                        | waits_for_bus
+                        | access_fault
+                        | wrong_return
+                        | refetches
+                        | starts_tier
+                    )
                 )
             ),
             redirect.tier.eq(Mux(starts_tier, target_tier, i.tier)),
             redirect.early.eq(resets | (i.valid & i.redirects)),
             redirect.early_tier.eq(i.tier),
             redirect.early_pc.eq(i.alternative),
-            redirect.confirmed.eq(resets | (i.redirects & ~repeats)),
+            redirect.confirmed.eq(resets | (i.redirects & ~(i.interrupted & ~interrupted))),
         ]
         with m.If(traps):
             m.d.comb += redirect.pc.eq(i.vector)

@@ -127,6 +127,15 @@ class Execute(wiring.Component):
         fault, cause = self._fault(m, alu.taken, address, misaligned)
         skipped = interrupted | bus_failed | control.exception
         csr_address = x.offset
+        certain = ~stopped & ~skipped & ~fault
+        divide_waits = control.divide & ~self.divide_ready
+        flushes = control.fence_i | (
+            control.csr & control.csr_writes & _is_one_of(csr_address, FLUSHING_CSRS)
+        )
+        wrong_way = (control.branch & (alu.taken ^ x.predicted)) | (
+            (control.jump | control.jump_register) & ~x.predicted
+        )
+        redirects = ~stopped & (skipped | control.mret | (~fault & wrong_way))
         m.d.comb += self.wants_mepc.eq(
             ~skipped & (control.mret | (control.csr & (csr_address == CSR["mepc"])))
         )
@@ -149,24 +158,8 @@ class Execute(wiring.Component):
                 )
             ),
             executed.vector.eq(self.vector),
-            executed.redirects.eq(
-                ~stopped
-                & (
-                    skipped
-                    | control.mret
-                    | (
-                        ~fault
-                        & (
-                            (control.branch & (alu.taken ^ x.predicted))
-                            | ((control.jump | control.jump_register) & ~x.predicted)
-                        )
-                    )
-                )
-            ),
-            executed.flushes.eq(
-                control.fence_i
-                | (control.csr & control.csr_writes & _is_one_of(csr_address, FLUSHING_CSRS))
-            ),
+            executed.redirects.eq(redirects),
+            executed.flushes.eq(flushes),
             executed.predicted_return.eq(control.jump_register & x.predicted),
             executed.taken.eq(alu.taken),
             executed.history.eq(x.history),
@@ -174,8 +167,10 @@ class Execute(wiring.Component):
             executed.stopped.eq(stopped),
             executed.bus_failed.eq(bus_failed),
             executed.fault.eq(fault & ~skipped),
+            executed.certain.eq(certain),
+            executed.departs.eq(~certain | redirects | flushes | divide_waits),
             executed.fault_cause.eq(cause),
-            executed.divide_waits.eq(control.divide & ~self.divide_ready),
+            executed.divide_waits.eq(divide_waits),
         ]
         return m
 
