@@ -227,8 +227,14 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "address": 32,
             "store_data": 32,
             "store_mask": 4,
-            # A load or store that is not for local data memory.
+            # A load or store that goes to the bus, and whether the tier's mode is buffered.
             "remote": 1,
+            "buffered": 1,
+            # It waits until the tier's bus slot is idle, or until its access is done.
+            "needs_idle": 1,
+            "needs_done": 1,
+            # It uses its slot in stage A.
+            "uses_slot": 1,
             "csr_address": 12,
             # Where the tier goes on if it does not go on with what was fetched.
             "alternative": PC_BITS,

@@ -30,7 +30,6 @@ from .system.counters import CycleCounter, PerformanceMonitor, TierCounter
 from .system.csr import CSR, CsrFile
 from .system.lines import LineUnit
 from .system.tiers import TierState
-from .util import bit
 
 
 class Core(wiring.Component):
@@ -255,6 +254,7 @@ class Core(wiring.Component):
             self._csrs.x_tier.eq(x.tier),
             self._csrs.x_wants_mepc.eq(execute.wants_mepc),
             execute.vector.eq(self._csrs.x_vector),
+            execute.buffered.eq(self._csrs.buffered),
             multiplier.funct3.eq(x.control.funct3),
             multiplier.first.eq(x.first),
             multiplier.second.eq(x.second),
@@ -291,7 +291,6 @@ class Core(wiring.Component):
             commit.bus_done.eq(bus.done),
             commit.bus_error.eq(bus.done_error),
             commit.bus_failed_store.eq(bus.failed_store),
-            commit.buffered.eq(csrs.buffered),
             commit.late.eq(bus.late),
             commit.d_uses_m_word.eq(self._d.valid & self._operands.uses_m_word),
             commit.d_tier.eq(self._d.tier),
@@ -335,7 +334,7 @@ class Core(wiring.Component):
             bus.access.mask.eq(stage.store_mask),
             bus.access.funct3.eq(stage.control.funct3),
             bus.access.rd.eq(stage.control.rd),
-            bus.open_buffered.eq(bit(self._csrs.buffered, stage.tier)),
+            bus.open_buffered.eq(stage.buffered),
             bus.collect.eq(commit.bus_collect),
             bus.issue_tier.eq(self._buffer.issued.tier),
             bus.failure_taken.eq(commit.failure_taken),

@@ -47,7 +47,6 @@ class Commit(wiring.Component):
                 "bus_done": In(p.tiers),
                 "bus_error": In(p.tiers),
                 "bus_failed_store": In(p.tiers),
-                "buffered": In(p.tiers),
                 "bus_open": Out(1),
                 "bus_collect": Out(1),
                 "failure_taken": Out(event),
@@ -80,25 +79,18 @@ class Commit(wiring.Component):
             m.d.comb += [event.valid.eq(happens), event.tier.eq(i.tier)]
 
         # Loads and stores on the bus.
-        buffered = bit(self.buffered, i.tier)
-        remote = Signal()
         uses_slot = Signal()
         idle = Signal()
         done = bit(self.bus_done, i.tier)
-        opens = Signal()
         waits_for_bus = Signal()
         access_fault = Signal()
         m.d.comb += [
-            remote.eq(i.remote & i.certain),
-            uses_slot.eq(i.valid & control.writes & ~(remote & buffered)),
+            uses_slot.eq(i.valid & i.uses_slot),
             self.late_taken.eq(self.late.valid & ~uses_slot),
             # A slot is free again as its late load leaves it.
             idle.eq(bit(self.bus_idle, i.tier) | (bit(self.bus_leaving, i.tier) & ~uses_slot)),
-            opens.eq(remote & idle),
-            access_fault.eq(remote & done & bit(self.bus_error, i.tier)),
-            waits_for_bus.eq(
-                (remote & Mux(buffered, ~idle, ~done)) | (control.fence & i.certain & ~idle)
-            ),
+            access_fault.eq(i.needs_done & done & bit(self.bus_error, i.tier)),
+            waits_for_bus.eq((i.needs_idle & ~idle) | (i.needs_done & ~done)),
         ]
 
         interrupted = Signal()
@@ -127,9 +119,9 @@ class Commit(wiring.Component):
         tier_event("wait_for_divider", i.valid & i.certain & i.divide_waits)
         m.d.comb += [
             self.csr_writes.eq(retires & control.csr & control.csr_writes),
-            self.bus_open.eq(i.valid & opens),
-            self.bus_collect.eq(i.valid & remote & done),
-            self.postponed.eq(remote & buffered),
+            self.bus_open.eq(i.valid & i.remote & idle),
+            self.bus_collect.eq(i.valid & i.needs_done & done),
+            self.postponed.eq(i.remote & i.buffered),
             self.return_resolved.eq(i.valid & i.predicted_return),
         ]
 
@@ -148,7 +140,7 @@ class Commit(wiring.Component):
         m.d.comb += [
             wrong_return.eq(i.predicted_return & (i.address[2:] != self.predicted_target)),
             # What follows a load on the bus has taken a word from local memory.
-            refetches.eq(remote & control.load & self.d_uses_m_word & (self.d_tier == i.tier)),
+            refetches.eq(i.remote & control.load & self.d_uses_m_word & (self.d_tier == i.tier)),
         ]
         redirect = self.redirect
         m.d.comb += [

@@ -15,7 +15,7 @@ from .alu import Alu
 
 CSR = csr_addresses()
 #: CSRs whose new value must count for the very next instruction.
-FLUSHING_CSRS = ("mtvec", "mlinemask", "mceiling", "mtierrun")
+FLUSHING_CSRS = ("mtvec", "mlinemask", "mceiling", "mtierrun", "mbusmode")
 
 
 class Execute(wiring.Component):
@@ -45,6 +45,8 @@ class Execute(wiring.Component):
                 # mtvec, or mepc for mret and for a CSR instruction that names it.
                 "wants_mepc": Out(1),
                 "vector": In(PC_BITS),
+                #: Tiers whose accesses to the bus are buffered.
+                "buffered": In(params.tiers),
                 # The divider.
                 "divide": Out(1),
                 "divide_ready": In(1),
@@ -127,6 +129,8 @@ class Execute(wiring.Component):
         fault, cause = self._fault(m, alu.taken, address, misaligned)
         skipped = interrupted | bus_failed | control.exception
         csr_address = x.offset
+        buffered = bit(self.buffered, x.tier)
+        remote = (control.load | control.store) & ~local & ~misaligned & ~stopped & ~skipped
         certain = ~stopped & ~skipped & ~fault
         divide_waits = control.divide & ~self.divide_ready
         flushes = control.fence_i | (
@@ -148,7 +152,11 @@ class Execute(wiring.Component):
             executed.address.eq(address),
             executed.store_data.eq(self.dmem_write_data),
             executed.store_mask.eq(mask),
-            executed.remote.eq((control.load | control.store) & ~local),
+            executed.remote.eq(remote),
+            executed.buffered.eq(buffered),
+            executed.needs_idle.eq((remote & buffered) | (control.fence & ~stopped & ~skipped)),
+            executed.needs_done.eq(remote & ~buffered),
+            executed.uses_slot.eq(control.writes & ~(remote & buffered)),
             executed.csr_address.eq(csr_address),
             executed.alternative.eq(
                 Mux(

@@ -37,8 +37,7 @@ class CycleCounter(wiring.Component):
 class TierCounter(wiring.Component):
     """One counter per tier, of which at the most one counts in a cycle.
 
-    `counted` is what the CSR instruction's own tier has in stage M; a write replaces that cycle's
-    count.
+    A CSR write replaces the count of its cycle. Unless `own_tier`, it takes a cycle more.
     """
 
     def __init__(
@@ -77,24 +76,27 @@ class TierCounter(wiring.Component):
             m.d.comb += [own_read.addr.eq(csr.tier), own.eq(own_read.data)]
         m.d.comb += self.value.eq(own)
 
-        write_low = csr.write & (csr.address == self._low)
-        write_high = csr.write & (csr.address == self._high)
-        m.d.comb += [
-            write.addr.eq(self.count.tier),
-            write.data.eq(current + 1),
-            write.en.eq(self.count.valid),
+        is_low = csr.address == self._low
+        is_high = csr.address == self._high
+        sets = Signal()
+        set_tier = Signal(p.tier_bits)
+        set_value = Signal(self._width)
+        # Only the tier that counts could see that its write comes late.
+        m.d["comb" if self._own_tier else "sync"] += [
+            sets.eq(csr.write & (is_low | is_high)),
+            set_tier.eq(csr.tier),
+            set_value.eq(
+                Cat(
+                    Mux(is_low, applied(csr, own[:32]), own[:32]),
+                    Mux(is_high, applied(csr, own[32:]), own[32:]),
+                )
+            ),
         ]
-        with m.If(write_low | write_high):
-            m.d.comb += [
-                write.addr.eq(csr.tier),
-                write.data.eq(
-                    Cat(
-                        Mux(write_low, applied(csr, own[:32]), own[:32]),
-                        Mux(write_high, applied(csr, own[32:]), own[32:]),
-                    )
-                ),
-                write.en.eq(1),
-            ]
+        m.d.comb += [
+            write.addr.eq(Mux(sets, set_tier, self.count.tier)),
+            write.data.eq(Mux(sets, set_value, current + 1)),
+            write.en.eq(sets | self.count.valid),
+        ]
         return m
 
 
