@@ -258,6 +258,8 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "divide_waits": 1,
             # None of these but the last: it executes, and traps only for an error on the bus.
             "certain": 1,
+            # It writes a CSR.
+            "writes_csr": 1,
             # Found in X: the tier will not go on with what was fetched.
             "departs": 1,
         }

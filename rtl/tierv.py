@@ -153,6 +153,7 @@ class Core(wiring.Component):
             buffer.arrival.eq(fetcher.arrival),
             buffer.arriving.eq(fetcher.arriving),
             buffer.redirect.eq(self._redirect),
+            buffer.kill.eq(self._commit.kill),
             buffer.pair_valid.eq(predecoder.valid),
             buffer.pair_tier.eq(predecoder.tier),
             buffer.pair.eq(predecoder.pair),
@@ -169,7 +170,6 @@ class Core(wiring.Component):
         operands = self._operands
         control = decoder.control
         m.d.sync += d.eq(issued)
-        d_live = d.valid & ~(self._redirect.valid & (self._redirect.tier == d.tier))
 
         d_writer = Signal(writer_layout(p))
         x_writer = Signal(writer_layout(p))
@@ -225,7 +225,7 @@ class Core(wiring.Component):
 
         decoded = Signal(decoded_layout(p))
         m.d.comb += [
-            decoded.valid.eq(d_live),
+            decoded.valid.eq(d.valid),
             decoded.tier.eq(d.tier),
             decoded.pc.eq(d.pc),
             decoded.control.eq(control),
@@ -237,7 +237,7 @@ class Core(wiring.Component):
             decoded.predicted.eq(d.predicted),
             decoded.history.eq(d.history),
             self._execute.decoded.eq(decoded),
-            self._execute.redirect.eq(self._redirect),
+            self._execute.kill.eq(self._commit.kill),
         ]
 
     def _join_execute(self, m: Module) -> None:

@@ -30,6 +30,9 @@ class Commit(wiring.Component):
             {
                 "m": In(executed_layout(p)),
                 "redirect": Out(redirect_layout(p)),
+                #: What this tier has in earlier stages is dropped. (A tier that is started by a
+                #: redirect has nothing there.)
+                "kill": Out(event),
                 "retired": Out(event),
                 "trap": Out(trap_layout(p)),
                 "mret": Out(event),
@@ -110,15 +113,15 @@ class Commit(wiring.Component):
             retires.eq(i.valid & i.certain & ~waits_for_bus & ~access_fault & ~i.divide_waits),
         ]
         tier_event("retired", retires)
-        tier_event("mret", retires & control.mret)
-        tier_event("wfi", retires & control.wfi)
+        tier_event("mret", i.valid & i.certain & control.mret)
+        tier_event("wfi", i.valid & i.certain & control.wfi)
         tier_event("stopped", i.valid & i.stopped)
         tier_event("failure_taken", i.valid & traps & i.bus_failed & ~interrupted)
-        tier_event("divide_taken", retires & control.divide)
+        tier_event("divide_taken", i.valid & i.certain & control.divide & ~i.divide_waits)
         tier_event("wait_for_bus", i.valid & waits_for_bus)
         tier_event("wait_for_divider", i.valid & i.certain & i.divide_waits)
         m.d.comb += [
-            self.csr_writes.eq(retires & control.csr & control.csr_writes),
+            self.csr_writes.eq(i.valid & i.writes_csr),
             self.bus_open.eq(i.valid & i.remote & idle),
             self.bus_collect.eq(i.valid & i.needs_done & done),
             self.postponed.eq(i.remote & i.buffered),
@@ -144,20 +147,11 @@ class Commit(wiring.Component):
         ]
         redirect = self.redirect
         m.d.comb += [
-            redirect.valid.eq(
-                resets
-                | (
-                    i.valid
-                    & (
-                        i.departs
-                        | waits_for_bus
-                        | access_fault
-                        | wrong_return
-                        | refetches
-                        | starts_tier
-                    )
-                )
+            self.kill.valid.eq(
+                i.valid & (i.departs | waits_for_bus | access_fault | wrong_return | refetches)
             ),
+            self.kill.tier.eq(i.tier),
+            redirect.valid.eq(resets | self.kill.valid | starts_tier),
             redirect.tier.eq(Mux(starts_tier, target_tier, i.tier)),
             redirect.early.eq(resets | (i.valid & i.redirects)),
             redirect.early_tier.eq(i.tier),

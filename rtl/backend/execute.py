@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..isa import Cause, csr_addresses
-from ..layouts import PC_BITS, decoded_layout, executed_layout, redirect_layout
+from ..layouts import PC_BITS, decoded_layout, executed_layout, tier_event_layout
 from ..params import CoreParams
 from ..system.csr import implemented
 from ..util import bit
@@ -37,7 +37,7 @@ class Execute(wiring.Component):
                 #: begins.
                 "m": Out(executed_layout(p), init={"alternative": p.reset_address >> 2}),
                 "result": Out(32),
-                "redirect": In(redirect_layout(p)),
+                "kill": In(tier_event_layout(p)),
                 # Reasons not to execute the tier's next instruction.
                 "interrupt": In(p.tiers),
                 "stop": In(p.tiers),
@@ -65,11 +65,14 @@ class Execute(wiring.Component):
         control = x.control
         executed = self.m
         m.d.sync += x.eq(self.decoded)
-        with m.If(self.redirect.valid & (self.redirect.tier == self.decoded.tier)):
+        with m.If(self.kill.valid & (self.kill.tier == self.decoded.tier)):
             m.d.sync += x.valid.eq(0)
 
+        # What can kill is of the tier that was in X a cycle ago.
+        follows = Signal()
+        m.d.sync += follows.eq(self.decoded.tier == x.tier)
         live = Signal()
-        m.d.comb += live.eq(x.valid & ~(self.redirect.valid & (self.redirect.tier == x.tier)))
+        m.d.comb += live.eq(x.valid & ~(self.kill.valid & follows))
         interrupted = Signal()
         stopped = Signal()
         bus_failed = Signal()
@@ -176,6 +179,7 @@ class Execute(wiring.Component):
             executed.bus_failed.eq(bus_failed),
             executed.fault.eq(fault & ~skipped),
             executed.certain.eq(certain),
+            executed.writes_csr.eq(certain & control.csr & control.csr_writes),
             executed.departs.eq(~certain | redirects | flushes | divide_waits),
             executed.fault_cause.eq(cause),
             executed.divide_waits.eq(divide_waits),

@@ -36,6 +36,8 @@ class IssueBuffer(wiring.Component):
                 #: Tiers whose pair arrives, unless a redirect that is known late drops it.
                 "arriving": In(params.tiers),
                 "redirect": In(redirect_layout(params)),
+                #: Stage M: this tier's instruction in I does not issue.
+                "kill": In(tier_event_layout(params)),
                 #: The pair that is being predecoded.
                 "pair_valid": In(1),
                 "pair_tier": In(params.tier_bits),
@@ -98,7 +100,7 @@ class IssueBuffer(wiring.Component):
 
         goes = Signal()
         i_wfi = Signal()
-        redirected = self.redirect.valid & (self.redirect.tier == i_tier)
+        killed = self.kill.valid & (self.kill.tier == i_tier)
         # What was chosen while a redirect took it away.
         dropped = Signal(tier_event_layout(p))
         present = Signal()
@@ -111,12 +113,12 @@ class IssueBuffer(wiring.Component):
             self.present.eq(present),
             goes.eq(present & ~self.stall),
             i_wfi.eq(Mux(i_odd, flags.wfi[1], flags.wfi[0])),
-            self.wfi.valid.eq(goes & i_wfi & ~redirected),
+            self.wfi.valid.eq(goes & i_wfi & ~killed),
             self.wfi.tier.eq(i_tier),
         ]
         issued = self.issued
         m.d.comb += [
-            issued.valid.eq(goes & ~redirected),
+            issued.valid.eq(goes & ~killed),
             issued.tier.eq(i_tier),
             issued.pc.eq(Cat(i_odd, pair.pc)),
             issued.instruction.eq(Mux(i_odd, pair.words[1], pair.words[0])),
