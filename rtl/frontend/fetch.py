@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -219,43 +219,41 @@ class Fetcher(wiring.Component):
             with m.Default():
                 m.d.sync += p_pc.eq(sequential_read.data)
 
-        # P: the most urgent of the four.
-        by_redirect = Signal(tiers)
-        by_target = Signal(tiers)
-        by_next = Signal(tiers)
-        by_memory = Signal(tiers)
+        # P: the most urgent of the four; of the same tier, the first of them.
         room_for_target = Cat(self.pairs[tier] != BUFFER_PAIRS for tier in range(tiers))
         room_for_next = Cat(self.pairs[tier] < BUFFER_PAIRS - 1 for tier in range(tiers))
-        m.d.comb += [
-            by_redirect.eq(Mux(self.redirect.early, one_hot(self.redirect.early_tier, tiers), 0)),
-            by_target.eq(Mux(ended_has_target, ended_here & room_for_target, 0)),
-            by_next.eq(Mux(f_live & f_local, f_here & room_for_next, 0)),
-            by_memory.eq(
-                Mux(
-                    p_valid
-                    & ~(f_valid & (f_tier == p_tier))
-                    & ~(dropped.valid & (dropped.tier == p_tier))
-                    & ~(ended.valid & (ended.tier == p_tier)),
-                    one_hot(p_tier, tiers),
-                    0,
-                )
+        same_as_memory = (
+            (f_valid & (f_tier == p_tier))
+            | (dropped.valid & (dropped.tier == p_tier))
+            | (ended.valid & (ended.tier == p_tier))
+        )
+        sources = (
+            (self.redirect.early, self.redirect.early_tier, self.redirect.early_pc),
+            (
+                ended.valid & ended_has_target & bit(room_for_target, ended.tier),
+                ended.tier,
+                target,
             ),
-        ]
-        any_source = by_redirect | by_target | by_next | by_memory
-        winner = Signal(p.tier_bits)
-        m.d.comb += [winner.eq(highest(any_source)), self.lookup_tier.eq(winner)]
-        with m.If(bit(by_redirect, winner)):
-            m.d.comb += self.lookup_pc.eq(self.redirect.early_pc)
-        with m.Elif(bit(by_target, winner)):
-            m.d.comb += self.lookup_pc.eq(target)
-        with m.Elif(bit(by_next, winner)):
-            m.d.comb += self.lookup_pc.eq(f_next)
-        with m.Else():
-            m.d.comb += self.lookup_pc.eq(p_pc)
+            (f_live & f_local & bit(room_for_next, f_tier), f_tier, f_next),
+            (p_valid & ~same_as_memory, p_tier, p_pc),
+        )
+        selects = Signal(len(sources))
+        lookup_tier: Value = Const(0, p.tier_bits)
+        lookup_pc: Value = Const(0, PC_BITS)
+        for own, (valid, tier, pc) in enumerate(sources):
+            beaten: Value = Const(0)
+            for other, (other_valid, other_tier, _) in enumerate(sources):
+                if other != own:
+                    more_urgent = other_tier >= tier if other < own else other_tier > tier
+                    beaten = beaten | (other_valid & more_urgent)
+            m.d.comb += selects[own].eq(valid & ~beaten)
+            lookup_tier = lookup_tier | Mux(selects[own], tier, 0)
+            lookup_pc = lookup_pc | Mux(selects[own], pc, 0)
+        m.d.comb += [self.lookup_tier.eq(lookup_tier), self.lookup_pc.eq(lookup_pc)]
         m.d.sync += [
-            f_valid.eq(any_source.any()),
-            f_tier.eq(winner),
+            f_valid.eq(Cat(valid for valid, _, _ in sources).any()),
+            f_tier.eq(self.lookup_tier),
             f_pc.eq(self.lookup_pc),
-            f_redirected.eq(bit(by_redirect, winner) & self.redirect.confirmed),
+            f_redirected.eq(selects[0] & self.redirect.confirmed),
         ]
         return m
