@@ -1,0 +1,1 @@
+"""FPGA boards, one file each: pins, clocks, PHY and memory."""
