@@ -57,8 +57,8 @@ $(VENV)/.complete: pyproject.toml constraints.txt
 	@touch $@
 
 setup: | build
-	@$(MAKE) --no-print-directory packages
-	@$(MAKE) --no-print-directory $(VENV)/.complete
+	@$(MAKE) --silent --no-print-directory packages
+	@$(MAKE) --silent --no-print-directory $(VENV)/.complete
 
 test: setup
 	@$(BIN)/python -m pytest
