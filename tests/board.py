@@ -66,8 +66,13 @@ def tap_problem() -> str | None:
         os.close(open_tap("tierv-probe"))
     except NetworkError as error:
         return str(error)
-    done = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=False)
-    return done.stderr.strip() or None
+    probe = f"{NAMESPACE}-probe"
+    for words in (["add", probe], ["exec", probe, "true"], ["del", probe]):
+        done = subprocess.run(["ip", "netns", *words], capture_output=True, text=True, check=False)
+        if done.returncode:
+            subprocess.run(["ip", "netns", "del", probe], capture_output=True, check=False)
+            return f"ip netns {words[0]}: {done.stderr.strip()}"
+    return None
 
 
 @contextlib.contextmanager
