@@ -31,7 +31,7 @@ static uart_t uarts[UARTS];
 static volatile bool serial_has_moved = true;
 
 /* The application has queued serial bytes since the interrupt service last looked. */
-static volatile bool serial_is_queued = true;
+static volatile bool serial_is_queued;
 
 /* What the discard service has taken; an experiment reads them. */
 uint32_t discarded_datagrams;
@@ -146,6 +146,8 @@ int main(void)
     timer_start(CONFIG_CLOCK_FREQUENCY);
     context_start(lines);
     console_init(&uarts[0]);
+    serial_is_queued = true;
+    context_run_interrupt();
     report_mark(MARK_READY);
     for (;;) {
         bool datagrams = echo_datagrams() | source_service(&source_socket);

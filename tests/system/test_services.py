@@ -147,6 +147,15 @@ def test_serial_ports_send_back_what_they_receive(system):
     assert not result.characters["errors"].any()
 
 
+def test_the_console_says_what_it_is_without_being_asked(system):
+    # Also if a frame has come before the firmware is ready.
+    result = system.run(
+        cycles=READY, frames=[Frame(arp_request(), cycle=1000)], limit_is_error=False
+    )
+    assert result.uart(0).decode().startswith("\r\nTierV on ")
+    assert result.uart(0).endswith(b"tierv> ")
+
+
 def test_the_console_shows_addresses_and_counters(system):
     uart = [UartBytes(0, b"ifconfig\ncounters\nnonsense\n", cycle=READY + 3 * GAP)]
     result = system.run(
