@@ -19,7 +19,7 @@ MODULES = {
     "cocotb_lines": ("eight",),
     "cocotb_traps": ("eight",),
     "cocotb_tiers": ("three",),
-    "cocotb_bus": ("three",),
+    "cocotb_bus_unit": ("three",),
 }
 ITEMS = [
     pytest.param(module, core, test, id=f"{core}-{module.removeprefix('cocotb_')}-{test}")
