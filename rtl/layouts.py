@@ -12,6 +12,8 @@ from amaranth.lib import data, enum
 
 from .params import CoreParams
 
+#: An instruction is in stage M, where it retires, so many cycles after stage I.
+ISSUE_TO_M_CYCLES = 3
 #: Width of a PC: bits 31:2 of the address.
 PC_BITS = 30
 

@@ -22,6 +22,7 @@ from .layouts import (
     decoded_layout,
     issued_layout,
     redirect_layout,
+    tier_event_layout,
     writer_layout,
 )
 from .params import CoreParams
@@ -84,6 +85,12 @@ class Core(wiring.Component):
         # The instruction in D; what stage M tells everyone.
         self._d = Signal(issued_layout(p))
         self._redirect = Signal(redirect_layout(p))
+        # The redirect of the last cycle.
+        self._dropped = Signal(tier_event_layout(p))
+        m.d.sync += [
+            self._dropped.valid.eq(self._redirect.valid),
+            self._dropped.tier.eq(self._redirect.tier),
+        ]
 
         self._fetcher = m.submodules.fetcher = Fetcher(p)
         self._bus_fetcher = m.submodules.bus_fetcher = BusFetcher(p)
@@ -131,6 +138,7 @@ class Core(wiring.Component):
             words.eq(self.imem_read_data),
             fetcher.local_words.eq(words),
             fetcher.redirect.eq(self._redirect),
+            fetcher.dropped.eq(self._dropped),
             fetcher.ended.eq(predecoder.ended),
             fetcher.has_target.eq(predecoder.has_target),
             fetcher.target.eq(predecoder.target),
@@ -154,6 +162,7 @@ class Core(wiring.Component):
             buffer.arriving.eq(fetcher.arriving),
             buffer.redirect.eq(self._redirect),
             buffer.kill.eq(self._commit.kill),
+            buffer.dropped.eq(self._dropped),
             buffer.pair_valid.eq(predecoder.valid),
             buffer.pair_tier.eq(predecoder.tier),
             buffer.pair.eq(predecoder.pair),
@@ -295,7 +304,7 @@ class Core(wiring.Component):
             commit.d_uses_m_word.eq(self._d.valid & self._operands.uses_m_word),
             commit.d_tier.eq(self._d.tier),
             divider.taken.eq(commit.divide_taken),
-            divider.redirect.eq(commit.redirect),
+            divider.dropped.eq(self._dropped),
             divider.held.eq(self._tiers.held),
             divider.keep.eq(commit.wait_for_divider.valid),
             predecoder.return_resolved.eq(commit.return_resolved),

@@ -38,8 +38,3 @@ def highest(vector: ValueLike) -> Value:
     for n in range(1, len(bits)):
         index = Mux(bits[n], n, index)
     return index
-
-
-def above(index: Value, width: int) -> Value:
-    """``width`` bits, bit n set where n is greater than ``index``."""
-    return Cat(index < n for n in range(width))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from tierv.soc.cpu.tierv import VARIANTS
@@ -33,28 +32,20 @@ def usual_context(soc: SocParams) -> Context:
     return Context.TIERS if tiers >= _TIERS_USED else Context.SINGLE
 
 
-def _folder_name(app: str, model: Model, context: Context, defines: Mapping[str, int]) -> str:
-    extra = "".join(f"-{name}={value}" for name, value in sorted(defines.items()))
-    return f"{model.params.name}/{context}-{app}{extra}"
-
-
-def build_firmware(
-    app: str, model: Model, context: Context, defines: Mapping[str, int] | None = None
-) -> Program:
+def build_firmware(app: str, model: Model, context: Context) -> Program:
     """Compile a program of ``firmware/apps`` for the SoC of a model; only what has changed.
 
-    ``defines`` override sizes of ``firmware/config.h``. Raises ``BuildError`` if the compiler is
-    missing or fails, or without a checkout: the package has no firmware in it.
+    Raises ``BuildError`` if the compiler is missing or fails, or without a checkout: the package
+    has no firmware in it.
     """
     if not (_SOURCES / "Makefile").exists():
         raise BuildError(f"there is no firmware to build in {_SOURCES}: use a checkout")
-    folder = build_root() / "firmware" / _folder_name(app, model, context, defines or {})
+    folder = build_root() / "firmware" / model.params.name / f"{context}-{app}"
     arguments = {
         "APP": app,
         "CONTEXT": str(context),
         "SOC": str(model.include),
         "BUILD": str(folder),
-        "DEFINES": " ".join(f"-D{name}={value}" for name, value in (defines or {}).items()),
     }
     with locked(folder):
         words = [f"{name}={value}" for name, value in arguments.items()]

@@ -7,7 +7,7 @@ from amaranth.lib import data, enum, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from ..layouts import PC_BITS, tier_event_layout
+from ..layouts import ISSUE_TO_M_CYCLES, PC_BITS, tier_event_layout
 from ..params import CoreParams
 from ..util import bit, highest
 
@@ -22,10 +22,6 @@ ACCESS = data.StructLayout(
         "rd": 5,
     }
 )
-
-
-#: From stage I to stage M.
-ISSUE_TO_M_CYCLES = 3
 
 
 class SlotState(enum.Enum, shape=2):

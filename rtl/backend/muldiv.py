@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..layouts import redirect_layout, tier_event_layout
+from ..layouts import tier_event_layout
 from ..params import CoreParams
 from ..util import bit
 
@@ -101,8 +101,9 @@ class Divider(wiring.Component):
                 "result": Out(32),
                 #: The tier has used its result.
                 "taken": In(tier_event_layout(params)),
-                #: The tier goes elsewhere; `keep`: it only goes back to wait for the divider.
-                "redirect": In(redirect_layout(params)),
+                #: The tier went elsewhere in the last cycle. `keep`, in that cycle: it only went
+                #: back to wait for the divider.
+                "dropped": In(tier_event_layout(params)),
                 "keep": In(1),
                 #: Tiers that a ceiling holds back; they lose the divider to any other.
                 "held": In(params.tiers),
@@ -159,15 +160,12 @@ class Divider(wiring.Component):
         # A request counts even if its instruction is dropped in the same cycle: a cycle later the
         # division is dropped too.
         begun = Signal()
-        redirected = Signal(tier_event_layout(p))
         kept = Signal()
         m.d.sync += [
             begun.eq(0),
-            redirected.valid.eq(self.redirect.valid),
-            redirected.tier.eq(self.redirect.tier),
             kept.eq(self.keep),
         ]
-        leaves = redirected.valid & (redirected.tier == owner) & (begun | ~kept)
+        leaves = self.dropped.valid & (self.dropped.tier == owner) & (begun | ~kept)
         with m.If((self.taken.valid & (self.taken.tier == owner)) | leaves):
             m.d.sync += occupied.eq(0)
         with m.If(self.request & ~mine & (~occupied | (self.tier > owner) | owner_held)):

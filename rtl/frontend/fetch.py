@@ -37,6 +37,8 @@ class Fetcher(wiring.Component):
         super().__init__(
             {
                 "redirect": In(redirect_layout(params)),
+                #: The redirect of the last cycle.
+                "dropped": In(tier_event_layout(params)),
                 #: The pair that is being predecoded is the last one of its stream.
                 "ended": In(tier_event_layout(params)),
                 #: The stream goes on at `target`.
@@ -74,13 +76,11 @@ class Fetcher(wiring.Component):
         f_tier = Signal(p.tier_bits)
         f_pc = Signal(PC_BITS)
         f_redirected = Signal()
-        dropped = Signal(tier_event_layout(p))
+        dropped = self.dropped
         ended = Signal(tier_event_layout(p))
         ended_has_target = Signal()
         target = Signal(PC_BITS)
         m.d.sync += [
-            dropped.valid.eq(self.redirect.valid),
-            dropped.tier.eq(self.redirect.tier),
             ended.valid.eq(
                 self.ended.valid & ~(self.redirect.valid & (self.redirect.tier == self.ended.tier))
             ),

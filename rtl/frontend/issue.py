@@ -36,6 +36,8 @@ class IssueBuffer(wiring.Component):
                 #: Tiers whose pair arrives, unless a redirect that is known late drops it.
                 "arriving": In(params.tiers),
                 "redirect": In(redirect_layout(params)),
+                #: The redirect of the last cycle.
+                "dropped": In(tier_event_layout(params)),
                 #: Stage M: this tier's instruction in I does not issue.
                 "kill": In(tier_event_layout(params)),
                 #: The pair that is being predecoded.
@@ -101,15 +103,10 @@ class IssueBuffer(wiring.Component):
         goes = Signal()
         i_wfi = Signal()
         killed = self.kill.valid & (self.kill.tier == i_tier)
-        # What was chosen while a redirect took it away.
-        dropped = Signal(tier_event_layout(p))
+        # What was chosen while a redirect took it away is not there.
         present = Signal()
-        m.d.sync += [
-            dropped.valid.eq(self.redirect.valid),
-            dropped.tier.eq(self.redirect.tier),
-        ]
         m.d.comb += [
-            present.eq(i_valid & ~(dropped.valid & (dropped.tier == i_tier))),
+            present.eq(i_valid & ~(self.dropped.valid & (self.dropped.tier == i_tier))),
             self.present.eq(present),
             goes.eq(present & ~self.stall),
             i_wfi.eq(Mux(i_odd, flags.wfi[1], flags.wfi[0])),

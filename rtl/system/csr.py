@@ -66,9 +66,10 @@ class CsrFile(wiring.Component):
                 "x_tier": In(p.tier_bits),
                 "x_wants_mepc": In(1),
                 "x_vector": Out(PC_BITS),
+                #: Stage X: address of the CSR instruction that will be in M.
+                "x_address": In(12),
                 #: Stage M: the CSR instruction.
                 "tier": In(p.tier_bits),
-                "x_address": In(12),
                 "address": In(12),
                 "operation": In(2),
                 "source": In(32),

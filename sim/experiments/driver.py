@@ -12,12 +12,10 @@ from ..result import RunResult
 from ..run import MII_HZ
 from ..stimulus import Frame
 from .bench import Bench, Build, Setup
-from .experiment import Experiment, Outcome, Progress, Settings
+from .experiment import Experiment, Outcome, Progress, Settings, megabits_per_second
 from .frames import DATAGRAM_BYTES, HEADER_BYTES, datagram
 from .plots import COLOURS, figure
 
-#: The clock at which the reference gives its figures.
-REFERENCE_HZ = 200_000_000
 #: Firmware is ready by then.
 _START = 150_000
 #: Cycles for a datagram, at the most, for the limit of a run.
@@ -135,7 +133,7 @@ class DriverLayer(Experiment):
 
 def _rate(cycles: float) -> float:
     """Mbit/s at the reference's clock, for a datagram in so many cycles."""
-    return DATAGRAM_BYTES * 8 * REFERENCE_HZ / cycles * 1e-6
+    return megabits_per_second(DATAGRAM_BYTES * 8, cycles)
 
 
 def _measure(setup: Setup, case: _Case, settings: Settings) -> dict[str, float]:

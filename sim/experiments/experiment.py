@@ -10,6 +10,9 @@ from typing import Any
 
 from .bench import Bench
 
+#: The clock at which the reference of most experiments gives its figures.
+REFERENCE_HZ = 200_000_000
+
 #: Called with what has just been done: an experiment tells its progress.
 Progress = Callable[[str], None]
 
@@ -45,6 +48,11 @@ class Outcome:
     passed: bool
     #: What was run, beyond the settings.
     config: Mapping[str, Any] = field(default_factory=dict)
+
+
+def megabits_per_second(bits: float, cycles: float, clock_hz: int = REFERENCE_HZ) -> float:
+    """Rate of so many bits in so many cycles of a clock, by default the reference's."""
+    return bits * clock_hz / cycles * 1e-6
 
 
 class Experiment(abc.ABC):

@@ -10,6 +10,8 @@ from scapy.packet import Raw
 
 from tierv.soc.params import SocParams
 
+from ..result import FrameOut, RunResult
+
 _BOARD = SocParams()
 PEER_MAC = "02:00:00:00:00:01"
 PEER_ADDRESS = _BOARD.remote_ip
@@ -49,6 +51,11 @@ def arp_request() -> bytes:
         hwsrc=PEER_MAC, psrc=PEER_ADDRESS, pdst=_BOARD.local_ip
     )
     return bytes(packet)
+
+
+def ipv4_frames(result: RunResult) -> list[FrameOut]:
+    """The good frames from the board with IPv4 in them: not its ARP."""
+    return [f for f in result.frames if not f.errors and f.data[12:14] == b"\x08\0"]
 
 
 def wire_cycles(frame_bytes: int, clock_hz: int, bits_per_second: int = 100_000_000) -> float:

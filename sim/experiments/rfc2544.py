@@ -11,7 +11,7 @@ import numpy as np
 from ..result import RunResult
 from ..stimulus import Frame
 from .bench import Bench, Build, Setup
-from .experiment import Experiment, Outcome, Progress, Settings
+from .experiment import Experiment, Outcome, Progress, Settings, megabits_per_second
 from .frames import (
     ECHO_PORT,
     FAST_ECHO_PORT,
@@ -20,6 +20,7 @@ from .frames import (
     SINK_PORT,
     arp_request,
     datagram,
+    ipv4_frames,
     wire_cycles,
 )
 from .plots import COLOURS, figure
@@ -108,10 +109,10 @@ class Rfc2544(Experiment):
                 high = middle
         latencies = trial.latencies * 1e6 / settings.clock_hz
         row: dict[str, Any] = {
-            "throughput (Mbit/s)": round(low * _bits_per_second(size, line_cycles, settings), 2),
+            "throughput (Mbit/s)": round(low * _rate(size, line_cycles, settings), 2),
             "of line rate (%)": round(100 * low, 1),
             "overload (Mbit/s)": round(
-                _bits_per_second(size, max(overload.cycles_each, line_cycles), settings), 2
+                _rate(size, max(overload.cycles_each, line_cycles), settings), 2
             ),
             "overload lost (%)": round(100 * (1 - overload.delivered / overload.frames), 1),
             "cycles a frame at overload": round(overload.cycles_each),
@@ -142,9 +143,9 @@ class Rfc2544(Experiment):
             axes.legend(fontsize="small")
 
 
-def _bits_per_second(size: int, cycles: float, settings: Settings) -> float:
+def _rate(size: int, cycles: float, settings: Settings) -> float:
     """Mbit/s of frames with check sequence, as RFC 2544 counts them, one in so many cycles."""
-    return size * 8 * settings.clock_hz / cycles * 1e-6
+    return megabits_per_second(size * 8, cycles, settings.clock_hz)
 
 
 def _run(setup: Setup, service: str, size: int, interval: float, settings: Settings) -> _Trial:
@@ -155,9 +156,11 @@ def _run(setup: Setup, service: str, size: int, interval: float, settings: Setti
     ]
     duration = int(settings.length * interval)
     tail = _TAIL_FRAMES * max(_TAIL_CYCLES_PER_FRAME, round(interval))
-    counters = ("discarded_datagrams",)
     result = setup.run(
-        cycles=_START + duration + tail, frames=frames, get=counters, limit_is_error=False
+        cycles=_START + duration + tail,
+        frames=frames,
+        get=["discarded_datagrams"],
+        limit_is_error=False,
     )
     if service == "sink":
         delivered = int(result.values["discarded_datagrams"])
@@ -167,7 +170,7 @@ def _run(setup: Setup, service: str, size: int, interval: float, settings: Setti
 
 
 def _echo_trial(result: RunResult, content: int, settings: Settings, duration: int) -> _Trial:
-    echoes = [f for f in result.frames if not f.errors and f.data[12:14] == b"\x08\0"]
+    echoes = ipv4_frames(result)
     delivered = len(echoes)
     latencies = np.array([])
     if delivered == settings.length:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from tierv.rtl.layouts import ISSUE_TO_M_CYCLES
 
 from ..result import RunResult
 from ..stimulus import RandomLine
@@ -21,8 +22,6 @@ _START = 60_000
 _MIN_INTERVAL, _MAX_INTERVAL = 1_800, 2_600
 #: What is watched of each; must hold the interrupt and a whole round.
 _WATCH = 1_500
-#: Stages from I to M: an instruction retires so many cycles after it issues.
-_ISSUE_TO_RETIRE = 3
 
 
 @dataclass(frozen=True)
@@ -79,13 +78,13 @@ def _examine(result: RunResult, code: _Code, computes: bool) -> _Interrupts:
         window = slice(*np.searchsorted(cycles, [rise, rise + _WATCH]))
         inside, times = handles[window], cycles[window]
         # A handler that is still leaving when the line rises is not this one.
-        begun = times >= rise + _ISSUE_TO_RETIRE
+        begun = times >= rise + ISSUE_TO_M_CYCLES
         own = times[inside & begun]
         service = times[serves[window] & begun]
         columns.append(
             [
-                own[0] - rise - _ISSUE_TO_RETIRE,
-                service[0] - rise - _ISSUE_TO_RETIRE,
+                own[0] - rise - ISSUE_TO_M_CYCLES,
+                service[0] - rise - ISSUE_TO_M_CYCLES,
                 own[-1] - service[-1],
                 len(own),
                 len(service),
@@ -191,13 +190,10 @@ class Switch(Experiment):
     def plot(self, outcome: Outcome, path: Path) -> None:
         """Bars of the worst and the median case."""
         labels = [f"{row['build']}\n{row['application']}" for row in outcome.rows]
-        self._bars(labels, outcome.rows, path)
-
-    def _bars(self, labels: Sequence[str], rows: Sequence[Any], path: Path) -> None:
         with figure(path, self.title, ylabel="cycles in and out") as axes:
             positions = np.arange(len(labels))
             for offset, kind in ((-0.2, "median"), (0.2, "max")):
-                values = [row[f"in and out {kind}"] for row in rows]
+                values = [row[f"in and out {kind}"] for row in outcome.rows]
                 bars = axes.bar(positions + offset, values, 0.4, label=kind)
                 axes.bar_label(bars)
             axes.axhline(186, linestyle="--", color="gray", label="published: 186")

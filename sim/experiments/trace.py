@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .bench import Bench, Build
-from .experiment import Experiment, Outcome, Progress, Settings
+from .experiment import Experiment, Outcome, Progress, Settings, megabits_per_second
 from .plots import COLOURS, figure
-from .traffic import CYCLES, make_traffic, reference_rate, replay
+from .traffic import CYCLES, make_traffic, replay
 
 
 class Trace(Experiment):
@@ -44,7 +44,9 @@ class Trace(Experiment):
                 "sends": delivery.sends,
                 "sent": delivery.sent,
                 "lost": delivery.lost,
-                "Mbit/s at 200 MHz": round(reference_rate(traffic.bits * share, traffic.cycles), 3),
+                "Mbit/s at 200 MHz": round(
+                    megabits_per_second(traffic.bits * share, traffic.cycles), 3
+                ),
                 "busy (%)": round(100 * (1 - delivery.idle_share), 3),
                 "idle (%)": round(100 * delivery.idle_share, 3),
                 "busy (cycles an event)": round(

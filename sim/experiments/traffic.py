@@ -8,11 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..result import RunResult
+from ..run import MII_HZ
 from ..stimulus import Frame
 from .bench import Setup
-from .driver import REFERENCE_HZ
-from .frames import FCS_BYTES, PEER_ADDRESS, PEER_PORT, UDP_HEADERS_BYTES, arp_request, datagram
+from .frames import (
+    FCS_BYTES,
+    HEADER_BYTES,
+    PEER_ADDRESS,
+    PEER_PORT,
+    UDP_HEADERS_BYTES,
+    arp_request,
+    datagram,
+    ipv4_frames,
+)
 
 #: What the reference counts in its second: 2,732 interrupts, 8.60 Mbit/s.
 PACKETS = 1_080
@@ -74,7 +82,6 @@ def _fit(sizes: np.ndarray, share: float, cycles: int) -> np.ndarray:
 class Delivery:
     """What became of the traffic."""
 
-    result: RunResult
     packets: int
     delivered: int
     sends: int
@@ -94,16 +101,17 @@ class Delivery:
 
 
 def replay(
-    setup: Setup, traffic: Traffic, *, compression: float = 1.0, mii_hz: int = 25_000_000
+    setup: Setup, traffic: Traffic, *, compression: float = 1.0, mii_hz: int = MII_HZ
 ) -> Delivery:
     """Send the traffic through the firmware ``trace``, ``compression`` times as fast."""
     frames = [Frame(arp_request(), cycle=_INTRODUCTION)]
     times = _START + traffic.packet_cycles / compression
     frames += [
-        Frame(datagram(int(size) - FCS_BYTES - 14), cycle=int(cycle))
+        Frame(datagram(int(size) - FCS_BYTES - HEADER_BYTES), cycle=int(cycle))
         for cycle, size in zip(times, traffic.packet_bytes, strict=True)
     ]
-    # The firmware's clock begins up to _START before the frames: sends may be that much early.
+    # Counted from when the firmware is ready, some 100,000 cycles; so the sends come a little later
+    # than the packets.
     schedule = b"".join(
         struct.pack("<II", int(cycle), int(size) - FCS_BYTES - UDP_HEADERS_BYTES)
         for cycle, size in zip(
@@ -125,18 +133,11 @@ def replay(
         },
     )
     delivered, _, _, idle, cycles = (result.results[number] for number in range(5))
-    good = [frame for frame in result.frames if not frame.errors and frame.data[12:14] == b"\x08\0"]
     return Delivery(
-        result=result,
         packets=len(traffic.packet_cycles),
         delivered=delivered,
         sends=len(traffic.send_cycles),
-        sent=len(good),
+        sent=len(ipv4_frames(result)),
         cycles=cycles,
         idle_cycles=idle,
     )
-
-
-def reference_rate(bits: float, cycles: float) -> float:
-    """Mbit/s at the reference's clock."""
-    return bits / cycles * REFERENCE_HZ * 1e-6
