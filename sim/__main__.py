@@ -20,6 +20,7 @@ from .pcap import read_pcap
 from .records import RunEnd
 from .result import RunResult
 from .run import CycleLimitError, Simulation, Until, Wave
+from .run_elf_command import run_elf
 from .stimulus import UartBytes
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -195,6 +196,8 @@ def interactive(firmware, bios, network, tap_name, socket_path, pcap, **hardware
     click.echo(f"\nended by {end.name.lower()}")
     sys.exit(int(end is RunEnd.ERROR))
 
+
+main.add_command(run_elf)
 
 if __name__ == "__main__":
     main(prog_name="python -m tierv.sim")

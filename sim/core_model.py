@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 import hashlib
+import json
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +20,7 @@ import tierv.rtl
 from tierv.rtl.cluster import Cluster
 from tierv.rtl.params import CoreParams
 
-from .paths import BuildError, build_root, locked, step
+from .paths import build_root, locked, step
 from .verilator import compile_all, link, trace_defines, verilate
 
 #: A retired instruction in the trace file: name and NumPy type of each field, little endian.
@@ -41,6 +44,8 @@ TRACE_FIELDS = (
 )
 TRACE_DTYPE = np.dtype([(name, f"<{kind}") for name, kind in TRACE_FIELDS])
 
+#: Exit status of the bench for an option or a program that it does not take.
+REFUSED = 125
 SOURCES = Path(__file__).resolve().parent / "core"
 #: The folder of the core's Amaranth sources.
 RTL = Path(tierv.rtl.__file__).resolve().parent
@@ -95,13 +100,35 @@ def core_verilog(component: type[Component], params: CoreParams, name: str) -> P
     return path
 
 
+class BenchError(Exception):
+    """The core's bench refused an option or a program; says why."""
+
+
+class RunEnd(enum.StrEnum):
+    """What ended a run."""
+
+    #: Out of cycles.
+    LIMIT = "limit"
+    #: The console's exit register.
+    EXIT = "exit"
+    #: The doubleword tohost.
+    TOHOST = "tohost"
+
+
 @dataclass(frozen=True)
 class CoreRun:
     """How a program ended."""
 
-    #: What it wrote to the exit register; 124 if it ran out of cycles.
+    #: What it ended with, at most 8 bits wide; 124 if it ran out of cycles.
     status: int
+    #: What it printed; empty if that went to the terminal.
     output: str
+    end: RunEnd
+    #: The word written to the exit register, or tohost shifted right by one.
+    code: int
+    cycles: int
+    #: Retired by all tiers.
+    instructions: int
 
 
 class CoreModel:
@@ -158,21 +185,33 @@ class CoreModel:
         compile_all(jobs, folder / "compile.log")
         link([target for _, target, _ in jobs], program, kind, folder / "link.log")
 
-    def run(self, elf: Path, *options: str, timeout_s: float = 600) -> CoreRun:
+    def run(
+        self, elf: Path, *options: str, timeout_s: float | None = 600, show_output: bool = False
+    ) -> CoreRun:
         """Run a program; the options are those of ``core_bench --help``.
 
-        Raises ``BuildError`` if the bench refuses an option or the program.
+        With ``show_output`` what it prints goes to the terminal. Raises ``BenchError`` if the
+        bench refuses an option or the program.
         """
-        done = subprocess.run(
-            [self.program, *options, elf],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=timeout_s,
+        with tempfile.TemporaryDirectory() as folder:
+            result = Path(folder) / "result.json"
+            done = subprocess.run(
+                [self.program, "--result", result, *options, elf],
+                stdout=None if show_output else subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                timeout=timeout_s,
+            )
+            if done.returncode == REFUSED or done.returncode < 0:
+                raise BenchError(done.stderr.strip() or f"core_bench died ({done.returncode})")
+            ending = json.loads(result.read_text())
+        return CoreRun(
+            status=done.returncode,
+            output=done.stdout or "",
+            end=RunEnd(ending.pop("end")),
+            **ending,
         )
-        if done.returncode == 125:
-            raise BuildError(done.stderr.strip())
-        return CoreRun(status=done.returncode, output=done.stdout)
 
 
 def read_trace(path: Path) -> np.ndarray:

@@ -40,9 +40,12 @@ class Program:
     def __init__(self, path: Path | str, address: int | None = None) -> None:
         self.path = Path(path)
         self.symbols: dict[str, Symbol] = {}
+        #: What the segments occupy where they are loaded, zeros that follow them included.
+        self.extents: list[range] = []
         if address is not None:
             self.entry = address
             self.segments = [Segment(address, address, self.path.read_bytes())]
+            self.extents = [range(address, address + len(self.segments[0].data))]
             return
         with self.path.open("rb") as file:
             self._read_elf(file)
@@ -59,6 +62,11 @@ class Program:
             Segment(segment["p_paddr"], segment["p_vaddr"], segment.data())
             for segment in elf.iter_segments("PT_LOAD")
             if segment["p_filesz"]
+        ]
+        self.extents = [
+            range(segment["p_paddr"], segment["p_paddr"] + segment["p_memsz"])
+            for segment in elf.iter_segments("PT_LOAD")
+            if segment["p_memsz"]
         ]
         for section in elf.iter_sections():
             if isinstance(section, SymbolTableSection):

@@ -1,12 +1,14 @@
 #include "bench.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iomanip>
 #include <stdexcept>
 
-
-
 namespace {
+
+// A failure's exit status is its number, up to this one.
+constexpr uint32_t kMostFailure = 123;
 
 // Signals of all RVFI channels side by side.
 uint64_t channel64(const VlWide<4>& value, unsigned channel) {
@@ -70,42 +72,48 @@ void Bench::clock() {
 #endif
 }
 
-bool Bench::load_local(uint32_t address, uint32_t word) {
-    if (address >= IMEM_BASE && address - IMEM_BASE < IMEM_BYTES) {
+bool Bench::load_local(uint32_t address, uint32_t word, unsigned mask) {
+    if (address - IMEM_BASE < IMEM_BYTES) {
         core_.imem_wb_cyc = core_.imem_wb_stb = core_.imem_wb_we = 1;
-        core_.imem_wb_sel = 15;
+        core_.imem_wb_sel = mask;
         core_.imem_wb_adr = address >> 2;
         core_.imem_wb_dat_w = word;
-    } else if (address >= DMEM_BASE && address - DMEM_BASE < DMEM_BYTES) {
+    } else if (address - DMEM_BASE < DMEM_BYTES) {
         core_.dmem_wb_cyc = core_.dmem_wb_stb = core_.dmem_wb_we = 1;
-        core_.dmem_wb_sel = 15;
+        core_.dmem_wb_sel = mask;
         core_.dmem_wb_adr = address >> 2;
         core_.dmem_wb_dat_w = word;
     } else {
         return false;
     }
+    // In reset there is no acknowledge, so that each cycle writes.
     clock();
     core_.imem_wb_cyc = core_.imem_wb_stb = core_.imem_wb_we = 0;
     core_.dmem_wb_cyc = core_.dmem_wb_stb = core_.dmem_wb_we = 0;
-    clock();
     return true;
 }
 
 void Bench::load(const Program& program) {
     for (const Segment& segment : program.segments()) {
-        for (size_t offset = 0; offset < segment.bytes.size(); offset += 4) {
+        const uint64_t end = uint64_t{segment.address} + segment.bytes.size();
+        for (uint64_t address = segment.address & ~3u; address < end; address += 4) {
             uint32_t word = 0;
-            std::memcpy(&word, &segment.bytes[offset],
-                        std::min<size_t>(4, segment.bytes.size() - offset));
-            const uint32_t address = segment.address + static_cast<uint32_t>(offset);
-            if (load_local(address, word)) continue;
-            Region* region = memory_.find(address);
-            if (!region || !region->contains(address + 3)) {
+            unsigned mask = 0;
+            for (unsigned lane = 0; lane < 4; lane++) {
+                const uint64_t byte = address + lane;
+                if (byte < segment.address || byte >= end) continue;
+                word |= static_cast<uint32_t>(segment.bytes[byte - segment.address]) << (8 * lane);
+                mask |= 1u << lane;
+            }
+            const uint32_t place = static_cast<uint32_t>(address);
+            if (load_local(place, word, mask)) continue;
+            Region* region = memory_.find(place);
+            if (!region || !region->contains(place + 3)) {
                 char text[64];
-                std::snprintf(text, sizeof text, "no memory at 0x%08x for the program", address);
+                std::snprintf(text, sizeof text, "no memory at 0x%08x for the program", place);
                 throw std::runtime_error(text);
             }
-            memory_.write(*region, address, word, 15);
+            memory_.write(*region, place, word, mask);
         }
     }
 }
@@ -117,8 +125,8 @@ void Bench::serve_console(uint32_t offset) {
     const uint32_t word = core_.wb_dat_w;
     switch (offset) {
         case 0:
-            ended_ = true;
-            status_ = static_cast<int>(word & 0xff);
+            end_ = End::kExit;
+            code_ = word;
             break;
         case 4: std::putchar(static_cast<int>(word & 0xff)); break;
         case 8: lines_ |= word; break;
@@ -158,18 +166,12 @@ void Bench::serve_bus() {
         core_.dmem_wb_dat_w = core_.wb_dat_w;
         core_.wb_ack = core_.dmem_wb_ack;
         core_.wb_dat_r = core_.dmem_wb_dat_r;
-    } else if (address - options_.console < 4096) {
-        serve_console(address - options_.console);
     } else if (Region* region = memory_.find(address)) {
         core_.wb_ack = 1;
         core_.wb_dat_r = memory_.read(*region, address);
-        if (core_.wb_we) {
-            memory_.write(*region, address, core_.wb_dat_w, core_.wb_sel);
-            if (options_.has_tohost && address == (options_.tohost & ~3u)) {
-                ended_ = true;
-                status_ = core_.wb_dat_w == 1 ? 0 : static_cast<int>(core_.wb_dat_w >> 1);
-            }
-        }
+        if (core_.wb_we) memory_.write(*region, address, core_.wb_dat_w, core_.wb_sel);
+    } else if (address - options_.console < 4096) {
+        serve_console(address - options_.console);
     } else {
         core_.wb_err = 1;
     }
@@ -213,18 +215,58 @@ void Bench::record() {
     }
 }
 
+void Bench::observe() {
+    for (unsigned c = 0; c < 2; c++) {
+        if (!(core_.rvfi_valid >> c & 1)) continue;
+        instructions_ += !(core_.rvfi_trap >> c & 1);
+        if (host_)
+            host_->stored(cycle_, channel(core_.rvfi_mem_addr, c, 32),
+                          channel(core_.rvfi_mem_wdata, c, 32),
+                          channel(core_.rvfi_mem_wmask, c, 4));
+    }
+    if (host_ && host_->serve(cycle_)) {
+        end_ = End::kToHost;
+        code_ = host_->code();
+    }
+}
+
+uint32_t Bench::peek(uint32_t address) {
+    const bool in_imem = address - IMEM_BASE < IMEM_BYTES;
+    if (in_imem || address - DMEM_BASE < DMEM_BYTES) {
+        // The core goes on meanwhile, up to its next access to the bus, which is not served.
+        core_.wb_ack = core_.wb_err = 0;
+        core_.imem_wb_we = core_.dmem_wb_we = 0;
+        core_.imem_wb_cyc = core_.imem_wb_stb = in_imem;
+        core_.dmem_wb_cyc = core_.dmem_wb_stb = !in_imem;
+        core_.imem_wb_adr = core_.dmem_wb_adr = address >> 2;
+        clock();
+        if (!(in_imem ? core_.imem_wb_ack : core_.dmem_wb_ack)) clock();
+        const uint32_t word = in_imem ? core_.imem_wb_dat_r : core_.dmem_wb_dat_r;
+        core_.imem_wb_cyc = core_.imem_wb_stb = core_.dmem_wb_cyc = core_.dmem_wb_stb = 0;
+        clock();
+        return word;
+    }
+    Region* region = memory_.find(address);
+    if (!region) throw std::runtime_error("the signature is not in a memory");
+    return memory_.read(*region, address);
+}
+
 void Bench::write_signature(const Program& program) {
     uint32_t begin, end;
     if (!program.symbol("begin_signature", begin) || !program.symbol("end_signature", end))
         throw std::runtime_error("the program has no begin_signature and end_signature");
     std::ofstream file(options_.signature);
     if (!file) throw std::runtime_error("cannot write " + options_.signature);
-    for (uint32_t address = begin; address < end; address += 4) {
-        Region* region = memory_.find(address);
-        if (!region) throw std::runtime_error("the signature is not in a memory of the bus");
-        file << std::hex << std::setw(8) << std::setfill('0') << memory_.read(*region, address)
-             << "\n";
-    }
+    for (uint32_t address = begin; address < end; address += 4)
+        file << std::hex << std::setw(8) << std::setfill('0') << peek(address) << "\n";
+}
+
+void Bench::write_result() const {
+    static const char* const kNames[] = {"limit", "exit", "tohost"};
+    std::ofstream file(options_.result);
+    if (!file) throw std::runtime_error("cannot write " + options_.result);
+    file << "{\"end\": \"" << kNames[static_cast<int>(end_)] << "\", \"code\": " << code_
+         << ", \"cycles\": " << cycle_ << ", \"instructions\": " << instructions_ << "}\n";
 }
 
 int Bench::run(const Program& program) {
@@ -236,18 +278,29 @@ int Bench::run(const Program& program) {
     clock();
     clock();
     load(program);
-    if (!options_.has_tohost)
-        options_.has_tohost = program.symbol("tohost", options_.tohost);
+    if (options_.has_tohost || program.symbol("tohost", options_.tohost)) {
+        uint32_t fromhost = 0;
+        program.symbol("fromhost", fromhost);
+        // Two stores next to each other are not further apart than this.
+        const unsigned settle = 100 + 10 * options_.wait_states;
+        host_ = std::make_unique<HostInterface>(memory_, options_.tohost, fromhost, settle);
+    }
     core_.rst = 0;
-    for (; !ended_ && cycle_ < options_.cycles; cycle_++) {
+    for (; end_ == End::kLimit && cycle_ < options_.cycles; cycle_++) {
         drive_lines();
         core_.eval();
         serve_bus();
         core_.eval();
+        observe();
         if (trace_) record();
         clock();
     }
     std::fflush(stdout);
     if (!options_.signature.empty()) write_signature(program);
-    return status_;
+    if (!options_.result.empty()) write_result();
+    switch (end_) {
+        case End::kExit: return static_cast<int>(code_ & 0xff);
+        case End::kToHost: return static_cast<int>(std::min(code_, kMostFailure));
+        default: return kLimitStatus;
+    }
 }

@@ -11,6 +11,7 @@
 
 #include "Vcluster.h"
 #include "core_config.h"
+#include "host.h"
 #include "memory.h"
 #if VM_TRACE
 #include "verilated_vcd_c.h"
@@ -24,12 +25,16 @@ class Bench {
         uint32_t console = 0xf0000000;
         bool has_tohost = false;
         uint32_t tohost = 0;
-        std::string signature, trace, events, wave;
+        std::string signature, trace, events, wave, result;
         unsigned wait_states = 0;
         unsigned line_period = 0;
         unsigned pulse = 0;
         uint64_t seed = 1;
     };
+
+    // How a run ended, and with what: the word written to the exit register, or tohost >> 1.
+    enum class End { kLimit, kExit, kToHost };
+    static constexpr int kLimitStatus = 124;
 
     explicit Bench(const Options& options);
     ~Bench();
@@ -39,13 +44,18 @@ class Bench {
    private:
     void clock();
     void load(const Program& program);
-    // Writes a word of a local memory through its bus port; false if it is none.
-    bool load_local(uint32_t address, uint32_t word);
+    // Writes bytes of a local memory's word through its bus port; false if it is none. In reset.
+    bool load_local(uint32_t address, uint32_t word, unsigned mask);
     void serve_bus();
     void serve_console(uint32_t offset);
     void drive_lines();
     void record();
+    // Tells the host about a store.
+    void observe();
     void write_signature(const Program& program);
+    void write_result() const;
+    // A word of any memory, after the run.
+    uint32_t peek(uint32_t address);
     uint32_t random();
 
     Options options_;
@@ -57,8 +67,10 @@ class Bench {
     // Cycle at which each line falls again; 0: not by itself.
     uint64_t falls_[32] = {};
     int wait_ = -1;
-    bool ended_ = false;
-    int status_ = 124;
+    End end_ = End::kLimit;
+    uint32_t code_ = 0;
+    uint64_t instructions_ = 0;
+    std::unique_ptr<HostInterface> host_;
     FILE* trace_ = nullptr;
     std::ofstream events_;
 #if VM_TRACE

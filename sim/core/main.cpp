@@ -16,8 +16,9 @@ const char kUsage[] = R"(usage: core_bench [options] PROGRAM.elf
   --cycles N           give up after N cycles (10000000)
   --memory BASE:SIZE   RAM on the bus; may be repeated (0x0:0x10000 and 0x40000000:0x100000)
   --console BASE       page of the console and exit registers (0xf0000000)
-  --tohost ADDRESS     end when this word is written (the symbol tohost if there is one)
+  --tohost ADDRESS     host interface, host.h (the symbol tohost if there is one)
   --signature FILE     write the words from begin_signature to end_signature, a line each
+  --result FILE        write how the program ended, as JSON
   --trace FILE         write a record of every retired instruction
   --events FILE        write a line for each change of the lines and each console mark
   --wait-states N      0 to N wait states a transfer, at random (0)
@@ -25,8 +26,8 @@ const char kUsage[] = R"(usage: core_bench [options] PROGRAM.elf
   --pulse N            lower it again after N cycles (when the program does)
   --seed N             of everything random (1)
   --wave FILE          write a VCD
-exit status: what the program wrote to the exit register, 0 for a tohost of 1, tohost >> 1 for
-another one; 124 after --cycles.
+exit status: what the program wrote to the exit register, or what it ended with through tohost, 0 for
+a pass and at most 123; 124 after --cycles.
 Console page: +0 exit, +4 print a byte, +8 raise lines, +12 lower lines, +16 print a word,
 +20 mark; reads give the cycle.
 )";
@@ -40,7 +41,7 @@ uint64_t number(const char* text) {
 
 Bench::Options parse(int argc, char** argv, std::string& program) {
     enum { kCycles = 1, kMemory, kConsole, kTohost, kSignature, kTrace, kEvents, kWait, kPeriod,
-           kPulse, kSeed, kWave, kHelp };
+           kPulse, kSeed, kWave, kResult, kHelp };
     const option known[] = {{"cycles", 1, nullptr, kCycles},
                             {"memory", 1, nullptr, kMemory},
                             {"console", 1, nullptr, kConsole},
@@ -53,6 +54,7 @@ Bench::Options parse(int argc, char** argv, std::string& program) {
                             {"pulse", 1, nullptr, kPulse},
                             {"seed", 1, nullptr, kSeed},
                             {"wave", 1, nullptr, kWave},
+                            {"result", 1, nullptr, kResult},
                             {"help", 0, nullptr, kHelp},
                             {}};
     Bench::Options options;
@@ -81,6 +83,7 @@ Bench::Options parse(int argc, char** argv, std::string& program) {
             case kPulse: options.pulse = static_cast<unsigned>(number(optarg)); break;
             case kSeed: options.seed = number(optarg); break;
             case kWave: options.wave = optarg; break;
+            case kResult: options.result = optarg; break;
             case kHelp: std::cout << kUsage; std::exit(0);
             default: throw std::invalid_argument("see --help");
         }

@@ -1,0 +1,219 @@
+"""Other people's programs on the core alone: an ELF file in, pass or fail out.
+
+For test suites with the ``tohost`` convention of riscv-tests, and signatures as riscv-arch-test
+compares them.
+"""
+
+from __future__ import annotations
+
+import enum
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+from elftools.common.exceptions import ELFError
+
+from tierv.rtl.params import CoreParams, Region
+
+from .core_model import BenchError, CoreModel, CoreRun, RunEnd, read_trace
+from .elf import Program
+from .paths import BuildError
+
+#: Zeros behind the program in the RAM that is made for it, for its stack.
+SPARE_BYTES = 1 << 20
+_PAGE_BYTES = 1 << 12
+SIGNATURE_SYMBOLS = ("begin_signature", "end_signature")
+
+
+class Status(enum.IntEnum):
+    """Exit status of ``run-elf``."""
+
+    PASSED = 0
+    FAILED = 1
+    #: Options that can't be.
+    USAGE = 2
+    NO_PROGRAM = 3
+    OUTSIDE_MEMORY = 4
+    TIMEOUT = 5
+    #: The model could not be built, or the bench gave up.
+    BROKEN = 6
+
+
+class RunElfError(click.ClickException):
+    """What keeps a program from being run, or from ending."""
+
+    def __init__(self, status: Status, message: str) -> None:
+        super().__init__(message)
+        self.exit_code = int(status)
+
+
+@dataclass(frozen=True)
+class Ram:
+    """Memory on the bus, in bytes."""
+
+    base: int
+    size_bytes: int
+
+    def __str__(self) -> str:
+        return f"{self.base:#x}:{self.size_bytes:#x}"
+
+
+def read_program(path: Path) -> Program:
+    """The program of an ELF file. Raises ``RunElfError`` if the core can't run such a file."""
+    try:
+        program = Program(path)
+    except (ValueError, ELFError, OSError) as error:
+        reason = str(error) or type(error).__name__
+        raise RunElfError(
+            Status.NO_PROGRAM, f"{path} is no RV32 executable: {reason.removeprefix('firmware ')}"
+        ) from None
+    if not program.extents:
+        raise RunElfError(
+            Status.NO_PROGRAM, f"{path} is no RV32 executable: it has nothing to load"
+        )
+    return program
+
+
+def _within(part: range, whole: Region | Ram) -> bool:
+    return whole.base <= part.start and part.stop <= whole.base + whole.size_bytes
+
+
+def ram_for(program: Program, params: CoreParams) -> list[Ram]:
+    """RAM on the bus around the segments that are not in local memories.
+
+    Whole pages, and ``SPARE_BYTES`` behind the last of them, for a stack; segments closer to each
+    other than that share one RAM.
+    """
+    outside = [
+        extent
+        for extent in sorted(program.extents, key=lambda extent: extent.start)
+        if not any(_within(extent, local) for local in (params.imem, params.dmem))
+    ]
+    spans: list[tuple[int, int]] = []
+    for extent in outside:
+        start = extent.start & -_PAGE_BYTES
+        stop = min(1 << 32, -(-extent.stop // _PAGE_BYTES) * _PAGE_BYTES + SPARE_BYTES)
+        if spans and start <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(stop, spans[-1][1])
+        else:
+            spans.append((start, stop))
+    return [Ram(start, stop - start) for start, stop in spans]
+
+
+def check_memories(program: Program, params: CoreParams, rams: Sequence[Ram]) -> None:
+    """Raises ``RunElfError`` naming the first segment that is not in one of the memories."""
+    memories: list[tuple[str, Region | Ram]] = [("imem", params.imem), ("dmem", params.dmem)]
+    memories += [("ram", ram) for ram in rams]
+    for extent in program.extents:
+        if not any(_within(extent, memory) for _, memory in memories):
+            there = ", ".join(f"{name} {m.base:#x}:{m.size_bytes:#x}" for name, m in memories)
+            raise RunElfError(
+                Status.OUTSIDE_MEMORY,
+                f"the segment from {extent.start:#x} to {extent.stop - 1:#x} is in no memory"
+                f" (there are {there})",
+            )
+
+
+def signature_lines(words: Sequence[int], granularity_bytes: int) -> list[str]:
+    """Words in lines of so many bytes, the most significant first; the last is filled with 0."""
+    data = b"".join(word.to_bytes(4, "little") for word in words)
+    return [
+        f"{int.from_bytes(data[at : at + granularity_bytes], 'little'):0{2 * granularity_bytes}x}"
+        for at in range(0, len(data), granularity_bytes)
+    ]
+
+
+def commit_log(trace: np.ndarray) -> list[str]:
+    """Retired instructions in the form of Spike's commit log, without what CSRs become."""
+    lines = []
+    for step in trace:
+        if step["trap"]:
+            continue
+        line = f"core {step['tier']:3d}: 3 0x{step['pc']:08x} (0x{step['instruction']:08x})"
+        if step["rd"]:
+            line += f" x{step['rd']:<2d} 0x{step['rd_value']:08x}"
+        if step["read_mask"]:
+            line += f" mem 0x{_first_byte(step['memory_address'], step['read_mask']):08x}"
+        mask = int(step["write_mask"])
+        if mask:
+            first = _first_byte(step["memory_address"], mask)
+            size = mask.bit_count()
+            value = int(step["memory_written"]) >> 8 * (first & 3) & (1 << 8 * size) - 1
+            line += f" mem 0x{first:08x} 0x{value:0{2 * size}x}"
+        lines.append(line)
+    return lines
+
+
+def _first_byte(address: int, mask: int) -> int:
+    mask = int(mask)
+    return int(address) + (mask & -mask).bit_length() - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What is written besides the verdict."""
+
+    signature: Path | None = None
+    signature_granularity_bytes: int = 4
+    trace: Path | None = None
+    wave: Path | None = None
+
+
+def run_program(
+    program: Program,
+    params: CoreParams,
+    rams: Sequence[Ram],
+    *,
+    max_cycles: int,
+    wait_states: int = 0,
+    tohost: int | None = None,
+    outputs: Outputs | None = None,
+) -> CoreRun:
+    """Run a program until it ends, what it prints to the terminal.
+
+    Raises ``RunElfError`` if a segment is in no memory, a symbol is missing or the bench gives up.
+    """
+    outputs = outputs or Outputs()
+    check_memories(program, params, rams)
+    if outputs.signature:
+        for name in SIGNATURE_SYMBOLS:
+            if name not in program.symbols:
+                raise RunElfError(Status.USAGE, f"{program.path} has no symbol {name}")
+    options: list[str] = ["--cycles", str(max_cycles), "--wait-states", str(wait_states)]
+    # Without any, the bench would take its usual ones.
+    for ram in rams or [Ram(0, 0)]:
+        options += ["--memory", str(ram)]
+    if tohost is not None:
+        options += ["--tohost", str(tohost)]
+    with tempfile.TemporaryDirectory() as folder:
+        words, records = Path(folder) / "signature", Path(folder) / "trace"
+        options += ["--signature", str(words)] if outputs.signature else []
+        options += ["--trace", str(records)] if outputs.trace else []
+        options += ["--wave", str(outputs.wave)] if outputs.wave else []
+        try:
+            model = CoreModel(params, waves=outputs.wave is not None)
+            run = model.run(program.path, *options, timeout_s=None, show_output=True)
+        except (BuildError, BenchError) as error:
+            raise RunElfError(Status.BROKEN, str(error)) from None
+        if outputs.signature:
+            values = [int(line, 16) for line in words.read_text().split()]
+            lines = signature_lines(values, outputs.signature_granularity_bytes)
+            outputs.signature.write_text("".join(f"{line}\n" for line in lines))
+        if outputs.trace:
+            lines = commit_log(read_trace(records))
+            outputs.trace.write_text("".join(f"{line}\n" for line in lines))
+    return run
+
+
+def verdict(run: CoreRun, max_cycles: int) -> tuple[Status, str]:
+    """Exit status and what to say."""
+    done = f"{run.cycles:,} cycles, {run.instructions:,} instructions"
+    if run.end is RunEnd.LIMIT:
+        return Status.TIMEOUT, f"timeout: no end within {max_cycles:,} cycles; {done}"
+    if run.code == 0:
+        return Status.PASSED, f"passed; {done}"
+    what = "test" if run.end is RunEnd.TOHOST else "exit code"
+    return Status.FAILED, f"failed: {what} {run.code}; {done}"

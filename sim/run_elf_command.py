@@ -1,0 +1,131 @@
+"""The command ``run-elf``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from tierv.rtl.params import CoreParams, Region
+from tierv.rtl.verilog import NUMBER
+
+from .run_elf import Outputs, Ram, ram_for, read_program, run_program, verdict
+
+_NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class _Range(click.ParamType):
+    """A range of addresses as BASE:SIZE, in bytes, in any base that Python writes."""
+
+    name = "BASE:SIZE"
+
+    def convert(self, value, param, ctx) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        base, colon, size = value.partition(":")
+        try:
+            numbers = int(base, 0), int(size, 0)
+        except ValueError:
+            numbers = None
+        if not colon or numbers is None:
+            self.fail(f"{value!r} is not BASE:SIZE", param, ctx)
+        return numbers
+
+
+_RANGE = _Range()
+
+
+def _region(name: str, numbers: tuple[int, int] | None, usual: Region) -> Region:
+    if numbers is None:
+        return usual
+    try:
+        return Region(base=numbers[0], size_bytes=numbers[1])
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=f"--{name}") from None
+
+
+def _ram(numbers: tuple[int, int]) -> Ram:
+    base, size = numbers
+    if base < 0 or size <= 0 or base + size > 1 << 32 or base % 4 or size % 4:
+        text = f"must be multiples of 4 below 2**32, not {base:#x}:{size:#x}"
+        raise click.BadParameter(text, param_hint="--ram")
+    return Ram(base, size)
+
+
+@click.command("run-elf")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--reset-address", type=NUMBER, help="Instead of the file's entry.")
+@click.option("--imem", type=_RANGE, help="Local instruction memory; its size is a power of two.")
+@click.option("--dmem", type=_RANGE, help="Local data memory; its size is a power of two.")
+@click.option(
+    "--ram",
+    "rams",
+    type=_RANGE,
+    multiple=True,
+    help="RAM on the bus, may be repeated; instead of what the file's segments need.",
+)
+@click.option("--tiers", type=int, default=CoreParams.tiers, show_default=True)
+@click.option("--lines", type=int, default=CoreParams.lines, show_default=True)
+@click.option(
+    "--max-cycles", type=click.IntRange(1), default=10_000_000, show_default=True, help="Limit."
+)
+@click.option(
+    "--wait-states",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Most wait states of a bus transfer, at random.",
+)
+@click.option("--tohost", type=NUMBER, help="Instead of the symbol tohost.")
+@click.option("--signature", type=_NEW_FILE, help="Write begin_signature to end_signature.")
+@click.option(
+    "--signature-granularity",
+    type=click.Choice(["1", "2", "4", "8", "16"]),
+    default="4",
+    show_default=True,
+    help="Bytes on a line of it.",
+)
+@click.option("--trace", type=_NEW_FILE, help="Write a commit log in the form of Spike's.")
+@click.option("--wave", type=_NEW_FILE, help="Write a VCD; builds another model.")
+def run_elf(file: Path, reset_address, imem, dmem, rams, tiers, lines, **options) -> None:
+    """Run FILE, an RV32 executable, on the core alone; it ends by writing to tohost.
+
+    Memory is derived from the file: what is not in local memories is RAM on the bus around the
+    file's segments. Exit status: 0 the program passed, 1 it failed, 2 bad options, 3 FILE is no
+    RV32 executable, 4 a segment is in no memory, 5 no end within the limit, 6 no model.
+    """
+    program = read_program(file)
+    usual = CoreParams()
+    try:
+        params = replace(
+            usual,
+            tiers=tiers,
+            lines=lines,
+            reset_address=program.entry if reset_address is None else reset_address,
+            imem=_region("imem", imem, usual.imem),
+            dmem=_region("dmem", dmem, usual.dmem),
+        )
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    memories = [_ram(numbers) for numbers in rams] or ram_for(program, params)
+    if options["tohost"] is None and "tohost" not in program.symbols:
+        click.echo(f"{file} has no symbol tohost: only the console can end it", err=True)
+    run = run_program(
+        program,
+        params,
+        memories,
+        max_cycles=options["max_cycles"],
+        wait_states=options["wait_states"],
+        tohost=options["tohost"],
+        outputs=Outputs(
+            signature=options["signature"],
+            signature_granularity_bytes=int(options["signature_granularity"]),
+            trace=options["trace"],
+            wave=options["wave"],
+        ),
+    )
+    status, text = verdict(run, options["max_cycles"])
+    click.echo(f"{file.name} {text}")
+    sys.exit(int(status))

@@ -1,0 +1,6 @@
+// Never ends.
+#include "env.h"
+
+    CODE_BEGIN
+    j       .
+    HOST_DATA
