@@ -46,6 +46,13 @@ TRACE_DTYPE = np.dtype([(name, f"<{kind}") for name, kind in TRACE_FIELDS])
 
 #: Exit status of the bench for an option or a program that it does not take.
 REFUSED = 125
+#: A run of a sweep; -1 stands for none (``sim/core/sweep.h``).
+SWEEP_DTYPE = np.dtype(
+    [
+        (name, "<i8")
+        for name in ("first", "second", "code", "first_latency", "second_latency", "difference")
+    ]
+)
 SOURCES = Path(__file__).resolve().parent / "core"
 #: The folder of the core's Amaranth sources.
 RTL = Path(tierv.rtl.__file__).resolve().parent
@@ -195,16 +202,8 @@ class CoreModel:
         """
         with tempfile.TemporaryDirectory() as folder:
             result = Path(folder) / "result.json"
-            done = subprocess.run(
-                [self.program, "--result", result, *options, elf],
-                stdout=None if show_output else subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                check=False,
-                timeout=timeout_s,
-            )
-            if done.returncode == REFUSED or done.returncode < 0:
-                raise BenchError(done.stderr.strip() or f"core_bench died ({done.returncode})")
+            stdout = None if show_output else subprocess.PIPE
+            done = self._call(["--result", result, *options, elf], stdout, timeout_s)
             ending = json.loads(result.read_text())
         return CoreRun(
             status=done.returncode,
@@ -212,6 +211,32 @@ class CoreModel:
             end=RunEnd(ending.pop("end")),
             **ending,
         )
+
+    def sweep(self, elf: Path, *options: str, timeout_s: float = 3600) -> np.ndarray:
+        """Run a program with lines that rise in another cycle each time (``sim/core/sweep.h``).
+
+        Returns a record of ``SWEEP_DTYPE`` for each run, the undisturbed one first. Raises
+        ``BenchError`` as ``run`` does.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "sweep.csv"
+            self._call(["--sweep", file, *options, elf], subprocess.PIPE, timeout_s)
+            return np.loadtxt(file, delimiter=",", dtype=SWEEP_DTYPE, ndmin=1)
+
+    def _call(
+        self, words: Sequence[str | Path], stdout: int | None, timeout_s: float | None
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [self.program, *words],
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=timeout_s,
+        )
+        if done.returncode == REFUSED or done.returncode < 0:
+            raise BenchError(done.stderr.strip() or f"core_bench died ({done.returncode})")
+        return done
 
 
 def read_trace(path: Path) -> np.ndarray:

@@ -22,7 +22,9 @@ uint32_t channel(uint64_t value, unsigned channel, unsigned width) {
 }  // namespace
 
 Bench::Bench(const Options& options)
-    : options_(options), random_state_(options.seed * 0x9e3779b97f4a7c15ull + 1) {
+    : options_(options),
+      random_state_(options.seed * 0x9e3779b97f4a7c15ull + 1),
+      latencies_(options.raises.size(), -1) {
     for (const auto& [base, size] : options.memories)
         memory_.add(static_cast<uint32_t>(base), static_cast<uint32_t>(size));
     if (!options.trace.empty()) {
@@ -133,6 +135,7 @@ void Bench::serve_console(uint32_t offset) {
         case 12: lines_ &= ~word; break;
         case 16: std::printf("%08x\n", word); break;
         case 20:
+            marks_.emplace_back(cycle_, word);
             if (events_.is_open()) events_ << cycle_ << " mark " << word << "\n";
             break;
         default: break;
@@ -184,6 +187,11 @@ void Bench::drive_lines() {
         lines_ |= 1u << line;
         falls_[line] = options_.pulse ? cycle_ + options_.pulse : 0;
     }
+    for (const Raise& raise : options_.raises) {
+        if (raise.cycle != cycle_) continue;
+        lines_ |= 1u << raise.line;
+        falls_[raise.line] = cycle_ + 1;
+    }
     for (unsigned line = 0; line < LINES; line++)
         if (falls_[line] == cycle_ && cycle_) lines_ &= ~(1u << line);
     if (lines_ != core_.lines && events_.is_open())
@@ -223,6 +231,11 @@ void Bench::observe() {
             host_->stored(cycle_, channel(core_.rvfi_mem_addr, c, 32),
                           channel(core_.rvfi_mem_wdata, c, 32),
                           channel(core_.rvfi_mem_wmask, c, 4));
+    }
+    for (size_t index = 0; core_.issue_valid && index < latencies_.size(); index++) {
+        const Raise& raise = options_.raises[index];
+        if (latencies_[index] < 0 && cycle_ >= raise.cycle && core_.issue_tier == raise.tier)
+            latencies_[index] = static_cast<int64_t>(cycle_ - raise.cycle);
     }
     if (host_ && host_->serve(cycle_)) {
         end_ = End::kToHost;

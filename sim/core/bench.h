@@ -19,6 +19,12 @@
 
 class Bench {
    public:
+    // A line rises for one cycle; the tier waits for it.
+    struct Raise {
+        uint64_t cycle;
+        unsigned line, tier;
+    };
+
     struct Options {
         uint64_t cycles = 10'000'000;
         std::vector<std::pair<uint64_t, uint64_t>> memories;
@@ -29,6 +35,7 @@ class Bench {
         unsigned wait_states = 0;
         unsigned line_period = 0;
         unsigned pulse = 0;
+        std::vector<Raise> raises;
         uint64_t seed = 1;
     };
 
@@ -41,6 +48,15 @@ class Bench {
     // Loads and runs the program; returns the exit status.
     int run(const Program& program);
 
+    // Of the run.
+    End end() const { return end_; }
+    uint32_t code() const { return code_; }
+    const Memory& memory() const { return memory_; }
+    // (cycle, word) of each mark of the console.
+    const std::vector<std::pair<uint64_t, uint32_t>>& marks() const { return marks_; }
+    // For each of `raises`, cycles until an instruction of its tier issued; -1 if none did.
+    const std::vector<int64_t>& latencies() const { return latencies_; }
+
    private:
     void clock();
     void load(const Program& program);
@@ -50,7 +66,7 @@ class Bench {
     void serve_console(uint32_t offset);
     void drive_lines();
     void record();
-    // Tells the host about a store.
+    // What retires, and what issues.
     void observe();
     void write_signature(const Program& program);
     void write_result() const;
@@ -71,6 +87,8 @@ class Bench {
     uint32_t code_ = 0;
     uint64_t instructions_ = 0;
     std::unique_ptr<HostInterface> host_;
+    std::vector<std::pair<uint64_t, uint32_t>> marks_;
+    std::vector<int64_t> latencies_;
     FILE* trace_ = nullptr;
     std::ofstream events_;
 #if VM_TRACE

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "bench.h"
+#include "sweep.h"
 
 namespace {
 
@@ -26,6 +27,10 @@ const char kUsage[] = R"(usage: core_bench [options] PROGRAM.elf
   --pulse N            lower it again after N cycles (when the program does)
   --seed N             of everything random (1)
   --wave FILE          write a VCD
+  --sweep FILE         instead: sweep.h, writes a line for each run
+  --sweep-tiers A[,B]  the tiers that wait for line 0 and line 1
+  --sweep-step N       cycles between single lines (1), 0: none
+  --sweep-pairs N      cycles of the grid of pairs (0: none)
 exit status: what the program wrote to the exit register, or what it ended with through tohost, 0 for
 a pass and at most 123; 124 after --cycles.
 Console page: +0 exit, +4 print a byte, +8 raise lines, +12 lower lines, +16 print a word,
@@ -39,9 +44,18 @@ uint64_t number(const char* text) {
     return value;
 }
 
-Bench::Options parse(int argc, char** argv, std::string& program) {
+// What is to be done.
+struct Job {
+    Bench::Options options;
+    std::string program;
+    std::string sweep_file;
+    Sweep sweep;
+};
+
+Job parse(int argc, char** argv) {
     enum { kCycles = 1, kMemory, kConsole, kTohost, kSignature, kTrace, kEvents, kWait, kPeriod,
-           kPulse, kSeed, kWave, kResult, kHelp };
+           kPulse, kSeed, kWave, kResult, kSweep, kSweepTiers,
+           kSweepStep, kSweepPairs, kHelp };
     const option known[] = {{"cycles", 1, nullptr, kCycles},
                             {"memory", 1, nullptr, kMemory},
                             {"console", 1, nullptr, kConsole},
@@ -55,9 +69,14 @@ Bench::Options parse(int argc, char** argv, std::string& program) {
                             {"seed", 1, nullptr, kSeed},
                             {"wave", 1, nullptr, kWave},
                             {"result", 1, nullptr, kResult},
+                            {"sweep", 1, nullptr, kSweep},
+                            {"sweep-tiers", 1, nullptr, kSweepTiers},
+                            {"sweep-step", 1, nullptr, kSweepStep},
+                            {"sweep-pairs", 1, nullptr, kSweepPairs},
                             {"help", 0, nullptr, kHelp},
                             {}};
-    Bench::Options options;
+    Job job;
+    Bench::Options& options = job.options;
     for (int code; (code = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
         switch (code) {
             case kCycles: options.cycles = number(optarg); break;
@@ -84,24 +103,39 @@ Bench::Options parse(int argc, char** argv, std::string& program) {
             case kSeed: options.seed = number(optarg); break;
             case kWave: options.wave = optarg; break;
             case kResult: options.result = optarg; break;
+            case kSweep: job.sweep_file = optarg; break;
+            case kSweepTiers: {
+                const std::string text = optarg;
+                const size_t comma = text.find(',');
+                job.sweep.first_tier = static_cast<unsigned>(number(text.substr(0, comma).c_str()));
+                if (comma != std::string::npos)
+                    job.sweep.second_tier =
+                        static_cast<unsigned>(number(text.substr(comma + 1).c_str()));
+                break;
+            }
+            case kSweepStep: job.sweep.single_step = static_cast<unsigned>(number(optarg)); break;
+            case kSweepPairs: job.sweep.pair_step = static_cast<unsigned>(number(optarg)); break;
             case kHelp: std::cout << kUsage; std::exit(0);
             default: throw std::invalid_argument("see --help");
         }
     }
     if (optind != argc - 1) throw std::invalid_argument("one program expected; see --help");
-    program = argv[optind];
+    job.program = argv[optind];
     if (options.memories.empty()) options.memories = {{0x0, 0x10000}, {0x40000000, 0x100000}};
-    return options;
+    return job;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     try {
-        std::string path;
-        const Bench::Options options = parse(argc, argv, path);
-        Bench bench(options);
-        return bench.run(Program(path));
+        const Job job = parse(argc, argv);
+        const Program program(job.program);
+        if (job.sweep_file.empty()) return Bench(job.options).run(program);
+        std::ofstream file(job.sweep_file);
+        if (!file) throw std::runtime_error("cannot write " + job.sweep_file);
+        job.sweep.run(job.options, program, file);
+        return 0;
     } catch (const std::exception& error) {
         std::cerr << "core_bench: " << error.what() << "\n";
         return 125;

@@ -25,6 +25,7 @@ class Memory {
   uint32_t read(const Region &region, uint32_t address) const;
   // Writes the bytes whose bit in `mask` is set.
   void write(Region &region, uint32_t address, uint32_t word, unsigned mask);
+  const std::vector<Region> &regions() const { return regions_; }
 
  private:
   std::vector<Region> regions_;
