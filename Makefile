@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup packages test test-all bench bench-full experiment readme sim verilog generate \
-        lint clean
+        formal formal-full lint clean
 
 help:
 	@echo "make test                       run the tests (sets everything up first)"
@@ -28,6 +28,8 @@ help:
 	@echo "make sim                        interactive simulation: console here, Ethernet on a TAP or socket"
 	@echo "make verilog [TIERS=3] [ARGS=..] write the core to $(OUTPUT); ARGS=--help shows its options"
 	@echo "make generate                   make the generated tables of the documents anew"
+	@echo "make formal                     prove the core: the short set"
+	@echo "make formal-full                prove everything, and find every planted bug"
 	@echo "make lint                       check format and style"
 	@echo "make setup                      only install what all of these need"
 	@echo "make clean                      remove everything built"
@@ -56,6 +58,11 @@ $(VENV)/.complete: pyproject.toml constraints.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[sim,test]
 	@touch $@
 
+$(VENV)/.formal: $(VENV)/.complete
+	@echo "installing Python packages for formal proofs into $(VENV)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[formal]
+	@touch $@
+
 setup: | build
 	@$(MAKE) --silent --no-print-directory packages
 	@$(MAKE) --silent --no-print-directory $(VENV)/.complete
@@ -63,7 +70,7 @@ setup: | build
 test: setup
 	@$(BIN)/python -m pytest
 
-test-all: setup
+test-all: setup $(VENV)/.formal
 	@$(BIN)/python -m pytest -m "slow or not slow"
 
 bench: setup
@@ -87,6 +94,12 @@ generate: setup
 
 readme: bench
 	@$(BIN)/python -m tierv.sim.experiments update-readme
+
+formal: setup $(VENV)/.formal
+	@PYTHONPATH=tests $(BIN)/python -m formal $(ARGS)
+
+formal-full: setup $(VENV)/.formal
+	@PYTHONPATH=tests $(BIN)/python -m formal --full $(ARGS)
 
 lint: setup
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/codespell

@@ -1,0 +1,1 @@
+"""Formal proofs of the core: ``PYTHONPATH=tests python -m formal --help``."""

@@ -1,0 +1,273 @@
+"""The core in an environment that does whatever it is allowed to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from types import SimpleNamespace
+
+from amaranth.asserts import AnyConst, AnySeq
+from amaranth.back import rtlil
+from amaranth.hdl import (
+    Assert,
+    Assume,
+    Cat,
+    ClockDomain,
+    Const,
+    Cover,
+    Elaboratable,
+    Module,
+    Mux,
+    Signal,
+    Value,
+)
+from amaranth.lib.wiring import In
+
+from tierv.rtl.params import CoreParams, Region
+from tierv.rtl.rvfi import CHANNELS, packet_layout
+from tierv.rtl.tierv import Core
+
+#: Wires that hold the properties begin with one of these; the rest is the property's name.
+PROVED, ASSUMED, COVERED = "proved__", "assumed__", "covered__"
+#: The smallest local memories, no tables that only make branches faster.
+IMEM = Region(base=0x1000, size_bytes=1 << 10)
+DMEM = Region(base=0x2000, size_bytes=1 << 10)
+
+
+def small_core(tiers: int, **more) -> CoreParams:
+    """The core as it is proved: everything that isn't needed for its function left out."""
+    options = {
+        "lines": 2,
+        "reset_address": IMEM.base,
+        "imem": IMEM,
+        "dmem": DMEM,
+        "branch_history_log2": 0,
+        "return_stack_log2": 0,
+        "counters": False,
+        "line_stamps": False,
+        "rvfi": True,
+        "altops": True,
+    }
+    return CoreParams(tiers=tiers, **(options | more))
+
+
+class Bench(Elaboratable):
+    """A core whose inputs are free, and the properties of a check.
+
+    Everything is combinational or in the domain ``sync``. After reset all state has its initial
+    value and stays there for no cycle: the first step is the first cycle of operation.
+
+    ``program`` are words by their address in local instruction memory; all other words are free,
+    and a fetch need not find what an earlier one of the same address found. With ``window`` the
+    words outside the program repeat every 16 words and never change.
+    """
+
+    def __init__(
+        self,
+        params: CoreParams,
+        *,
+        program: dict[int, int] | None = None,
+        window: bool = False,
+        errors: bool = False,
+        reset: bool = False,
+    ) -> None:
+        self.params = params
+        self.m = Module()
+        self.domain = ClockDomain("sync", reset_less=not reset)
+        self.m.domains += self.domain
+        self._assumptions = 0
+        self._names: set[str] = set()
+        #: Rows of memories that are always zero; another check proves it.
+        self.zero_rows: list[tuple[str, int]] = []
+        #: Wires of the flattened design that are free instead of driven.
+        self.cuts: list[str] = []
+        self.core = self.add_core("core", program or {}, window=window, errors=errors)
+        self.channels = [rvfi_channel(self.core, params, n) for n in range(CHANNELS)]
+
+    def elaborate(self, platform) -> Module:
+        return self.m
+
+    def add_core(
+        self, name: str, program: dict[int, int], *, window: bool = False, errors: bool = False
+    ) -> Core:
+        """Another core with inputs of its own; its parts are attributes at once."""
+        core = Core(self.params)
+        self.m.submodules[name] = _Elaborated(core)
+        for port, member in core.signature.members.items():
+            if member.flow is In and port not in ("imem_read_data", "wb_ack", "wb_err"):
+                signal = getattr(core, port)
+                self.m.d.comb += signal.eq(self.any_value(len(signal), f"{name}_{port}"))
+        self.m.d.comb += core.imem_read_data.eq(
+            self._instructions(core.imem_address, program, window, name)
+        )
+        ack, err = self.any_value(1, f"{name}_ack"), self.any_value(1, f"{name}_err")
+        self.m.d.comb += [
+            core.wb_ack.eq(ack & core.wb_cyc & ~(err if errors else 0)),
+            core.wb_err.eq(err & core.wb_cyc if errors else 0),
+        ]
+        return core
+
+    def _instructions(self, address: Value, program: dict[int, int], window: bool, name: str):
+        """The pair of words at what `address` was a cycle ago."""
+        m = self.m
+        asked = self.past(address)
+        if window:
+            rows = [AnyConst(64) for _ in range(8)]
+            free = Signal(64, name=f"{name}_window")
+            with m.Switch(asked[:3]):
+                for index, row in enumerate(rows):
+                    with m.Case(index):
+                        m.d.comb += free.eq(row)
+        else:
+            free = self.any_value(64, f"{name}_free_words")
+        words = Signal(64, name=f"{name}_words")
+        m.d.comb += words.eq(free)
+        pairs = {(key - IMEM.base) >> 3 for key in program}
+        with m.Switch(asked):
+            for pair in sorted(pairs):
+                first = IMEM.base + 8 * pair
+                with m.Case(pair):
+                    m.d.comb += [
+                        words.word_select(k, 32).eq(program[first + 4 * k])
+                        for k in range(2)
+                        if first + 4 * k in program
+                    ]
+        return words
+
+    # Values.
+
+    def any_value(self, width: int, name: str) -> Signal:
+        """A value that may change in every cycle."""
+        signal = Signal(width, name=f"any_{name}")
+        self.m.d.comb += signal.eq(AnySeq(width))
+        return signal
+
+    def any_constant(self, width: int, name: str) -> Signal:
+        """A value that is the same in every cycle of a trace."""
+        signal = Signal(width, name=f"some_{name}")
+        self.m.d.comb += signal.eq(AnyConst(width))
+        return signal
+
+    def past(self, value, cycles: int = 1) -> Signal:
+        """What the value was so many cycles ago; 0 before there was one."""
+        for _ in range(cycles):
+            before = Signal.like(Value.cast(value), name="past", init=0)
+            self.m.d.sync += before.eq(value)
+            value = before
+        return value
+
+    def named(self, value, name: str) -> Signal:
+        """The value under a name of its own, to be seen in traces."""
+        value = Value.cast(value)
+        signal = Signal(len(value), name=name)
+        self.m.d.comb += signal.eq(value)
+        return signal
+
+    def held(self, sets, clears=0, name: str = "held") -> Signal:
+        """Set from the cycle after `sets` on until the one after `clears`."""
+        signal = Signal(name=name)
+        self.m.d.sync += signal.eq((signal | sets) & ~clears)
+        return signal
+
+    def cut(self, wire: str) -> None:
+        """Let the wire, named as in the flattened design, have any value in every cycle."""
+        self.cuts.append(wire)
+
+    def x0_is_zero(self, core: str = "core") -> None:
+        """Use that row 0 of each tier's registers is never written (`registers-x0`)."""
+        for tier in range(self.params.contexts):
+            self.zero_rows.append((f"{core}.operands.registers", 32 * tier))
+
+    # Properties.
+
+    def prove(self, name: str, trigger, condition) -> None:
+        """Whenever `trigger` holds, `condition` does; that `trigger` can hold is checked too."""
+        self.always(name, ~_bool(trigger) | _bool(condition))
+        self.cover(name, trigger)
+
+    def always(self, name: str, condition) -> None:
+        """The condition holds in every cycle."""
+        self.m.d.comb += Assert(self._property(PROVED, name, condition))
+
+    def cover(self, name: str, condition) -> None:
+        """The condition can hold."""
+        self.m.d.comb += Cover(self._property(COVERED, name, condition))
+
+    def assume(self, condition) -> None:
+        """Look only at traces in which the condition always holds."""
+        self._assumptions += 1
+        self.m.d.comb += Assume(self._property(ASSUMED, str(self._assumptions), condition))
+
+    def _property(self, kind: str, name: str, condition) -> Signal:
+        if kind + name in self._names:
+            raise ValueError(f"a check must not have two properties named {name!r}")
+        self._names.add(kind + name)
+        return self.named(_bool(condition), kind + name)
+
+    # RTLIL.
+
+    def rtlil(self) -> str:
+        """The design as module ``top``; every property cell has the name of its wire."""
+        ports = [self.domain.clk, *([] if self.domain.rst is None else [self.domain.rst])]
+        text = rtlil.convert(self, name="top", ports=ports, emit_src=False)
+        return _name_properties(text)
+
+
+class _Elaborated(Elaboratable):
+    """A component whose `elaborate` has been called, so that its parts can be referred to."""
+
+    def __init__(self, component: Core) -> None:
+        component._MustUse__silence = True
+        self._module = component.elaborate(None)
+
+    def elaborate(self, platform) -> Module:
+        return self._module
+
+
+def _bool(value) -> Value:
+    value = Value.cast(value)
+    return value if len(value) == 1 else value.any()
+
+
+def _name_properties(text: str) -> str:
+    cells = re.compile(r"  cell \$check \\?(\S+)\n((?:    .*\n)*?)  end\n")
+
+    def renamed(found: re.Match) -> str:
+        wire = re.search(rf"connect \\A \\((?:{PROVED}|{ASSUMED}|{COVERED})\S+)", found[2])
+        if not wire:
+            raise ValueError(f"a property without a name: {found[0]}")
+        return f"  cell $check \\cell__{wire[1]}\n{found[2]}  end\n"
+
+    return cells.sub(renamed, text)
+
+
+def rvfi_channel(core: Core, params: CoreParams, channel: int) -> SimpleNamespace:
+    """The fields of one RVFI channel, without ``rvfi_``."""
+    return SimpleNamespace(
+        **{
+            name: getattr(core, f"rvfi_{name}").word_select(channel, field.width)
+            for name, field in packet_layout(params)
+        }
+    )
+
+
+def one_of(value: Value, items) -> Value:
+    """The value is one of the items."""
+    return Cat(value == item for item in items).any()
+
+
+def select(cases: list[tuple[Value, Value]], default: Value | int) -> Value:
+    """The value of the first case whose condition holds."""
+    result = Value.cast(default)
+    for condition, value in reversed(cases):
+        result = Mux(condition, value, result)
+    return result
+
+
+def is_local(address: Value, region: Region) -> Value:
+    """The byte address lies in the region."""
+    return address[region.size_log2 :] == Const(region.base >> region.size_log2)
+
+
+#: A check fills a bench with properties.
+Properties = Callable[[Bench], None]

