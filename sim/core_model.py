@@ -87,12 +87,16 @@ static_assert(sizeof(TraceRecord) == {TRACE_DTYPE.itemsize}, "the reader expects
 """
 
 
-def core_verilog(component: type[Component], params: CoreParams, name: str) -> Path:
+def core_verilog(
+    component: type[Component], params: CoreParams, name: str, *, sources: bool = False
+) -> Path:
     """The Verilog of a component of ``tierv.rtl`` that takes the parameters, as module ``name``.
 
-    Made once for each state of the sources and each set of parameters.
+    Made once for each state of the sources and each set of parameters. With ``sources``, attributes
+    tell which line of the Amaranth source each signal comes from.
     """
-    digest = hashlib.sha256(repr((amaranth.__version__, component.__name__, params, name)).encode())
+    key = (amaranth.__version__, component.__name__, params, name, sources)
+    digest = hashlib.sha256(repr(key).encode())
     for path in sorted(RTL.rglob("*.py")):
         digest.update(path.read_bytes())
     folder = build_root() / "core" / "verilog"
@@ -100,7 +104,9 @@ def core_verilog(component: type[Component], params: CoreParams, name: str) -> P
         path = folder / f"{name}-tiers{params.tiers}-{digest.hexdigest()[:12]}.v"
         if not path.exists():
             with step(f"generating the Verilog of the {name}, {params.tiers} tiers"):
-                text = verilog.convert(component(params), name=name, strip_internal_attrs=True)
+                text = verilog.convert(
+                    component(params), name=name, strip_internal_attrs=not sources
+                )
             partial = path.with_suffix(".partial")
             partial.write_text(text)
             partial.rename(path)
@@ -141,22 +147,37 @@ class CoreRun:
 class CoreModel:
     """The core with RVFI, its local memories and a bus, as a program on the host.
 
+    ``verilog`` is taken instead of the core's own: a file whose module ``cluster`` has its ports.
     Raises ``BuildError`` with the tool's last words if it can't be built.
     """
 
-    def __init__(self, params: CoreParams, *, waves: bool = False) -> None:
+    def __init__(
+        self,
+        params: CoreParams,
+        *,
+        waves: bool = False,
+        coverage: bool = False,
+        verilog: Path | None = None,
+    ) -> None:
         self.params = replace(params, rvfi=True)
         self._waves = waves
-        self.program = self._build()
+        self._coverage = coverage
+        self.program = self._build(verilog)
 
-    def _build(self) -> Path:
-        text = core_verilog(Cluster, self.params, "cluster").read_text()
+    @property
+    def verilog(self) -> Path:
+        """The Verilog that the model was made of."""
+        return self.program.parent / "cluster.v"
+
+    def _build(self, given: Path | None) -> Path:
+        own = given or core_verilog(Cluster, self.params, "cluster", sources=self._coverage)
+        text = own.read_text()
         header = _config_header(self.params)
         digest = hashlib.sha256()
         sources = sorted(SOURCES.iterdir())
         for part in (text, header, *(path.read_text() for path in sources)):
             digest.update(part.encode())
-        digest.update(repr((_VERILATOR_FLAGS, _CXX_FLAGS, self._waves)).encode())
+        digest.update(repr((_VERILATOR_FLAGS, _CXX_FLAGS, self._waves, self._coverage)).encode())
         folder = build_root() / "core" / f"tiers{self.params.tiers}-{digest.hexdigest()[:12]}"
         program = folder / "core_bench"
         with locked(folder):
@@ -176,6 +197,7 @@ class CoreModel:
             [
                 *_VERILATOR_FLAGS,
                 *(["--trace-vcd"] if self._waves else []),
+                *(["--coverage-line", "--coverage-toggle"] if self._coverage else []),
                 "--top-module",
                 "cluster",
                 folder / "cluster.v",
@@ -183,14 +205,22 @@ class CoreModel:
             generated,
             folder / "verilate.log",
         )
-        flags = [*_CXX_FLAGS, *trace_defines(kind), "-I", str(generated), "-I", str(folder)]
+        flags = [
+            *_CXX_FLAGS,
+            *trace_defines(kind, coverage=self._coverage),
+            "-I",
+            str(generated),
+            "-I",
+            str(folder),
+        ]
         jobs = [
             (source, folder / "objects" / f"{source.stem}.o", flags)
             for source in (*sources, *sorted(generated.glob("*.cpp")))
             if source.suffix == ".cpp"
         ]
         compile_all(jobs, folder / "compile.log")
-        link([target for _, target, _ in jobs], program, kind, folder / "link.log")
+        objects = [target for _, target, _ in jobs]
+        link(objects, program, kind, folder / "link.log", coverage=self._coverage)
 
     def run(
         self, elf: Path, *options: str, timeout_s: float | None = 600, show_output: bool = False

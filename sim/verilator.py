@@ -31,6 +31,7 @@ _TOOLS = {"AR": "ar", "CXX": "g++", "LINK": "g++", "PERL": "perl", "PYTHON3": sy
 #: Sources of Verilator's run-time library, by what the model needs.
 _LIBRARY = ("verilated", "verilated_threads")
 _TRACE_LIBRARY = {"vcd": "verilated_vcd_c", "fst": "verilated_fst_c"}
+_COVERAGE_LIBRARY = "verilated_cov"
 CXX_STANDARD = "-std=gnu++20"
 #: Compilations at a time.
 JOBS = 2
@@ -109,11 +110,12 @@ def compile_all(jobs: Sequence[tuple[Path, Path, Sequence[str]]], log: Path) -> 
         list(pool.map(compile_one, jobs))
 
 
-def library(trace: str | None) -> list[Path]:
+def library(trace: str | None, *, coverage: bool = False) -> list[Path]:
     """Objects of Verilator's run-time library, compiled once; ``trace`` is None, vcd or fst."""
     names = [*_LIBRARY, *([_TRACE_LIBRARY[trace]] if trace else [])]
-    defines = trace_defines(trace)
-    folder = verilator_root() / f"lib-{trace or 'plain'}"
+    names += [_COVERAGE_LIBRARY] if coverage else []
+    defines = trace_defines(trace, coverage=coverage)
+    folder = verilator_root() / f"lib-{trace or 'plain'}{'-coverage' if coverage else ''}"
     objects = [folder / f"{name}.o" for name in names]
     with locked(folder):
         if not all(path.exists() for path in objects):
@@ -125,7 +127,7 @@ def library(trace: str | None) -> list[Path]:
     return objects
 
 
-def trace_defines(trace: str | None) -> list[str]:
+def trace_defines(trace: str | None, *, coverage: bool = False) -> list[str]:
     """Preprocessor definitions that Verilator's headers want for a kind of waveform."""
     fst = int(trace == "fst")
     return [
@@ -133,16 +135,22 @@ def trace_defines(trace: str | None) -> list[str]:
         f"-DVM_TRACE={int(trace is not None)}",
         f"-DVM_TRACE_FST={fst}",
         f"-DVM_TRACE_VCD={int(trace == 'vcd')}",
-        "-DVM_COVERAGE=0",
+        f"-DVM_COVERAGE={int(coverage)}",
         "-DVM_SC=0",
         "-DVM_TIMING=0",
     ]
 
 
 def link(
-    objects: Sequence[Path], program: Path, trace: str | None, log: Path, flags: Sequence[str] = ()
+    objects: Sequence[Path],
+    program: Path,
+    trace: str | None,
+    log: Path,
+    flags: Sequence[str] = (),
+    *,
+    coverage: bool = False,
 ) -> None:
     """Link a program of objects and Verilator's library."""
     libraries = ["-pthread", "-latomic", *(["-lz", "-llz4"] if trace == "fst" else [])]
-    inputs = [*objects, *library(trace)]
+    inputs = [*objects, *library(trace, coverage=coverage)]
     run_logged(["g++", *flags, *inputs, *libraries, "-o", program], log)

@@ -5,6 +5,10 @@
 #include <iomanip>
 #include <stdexcept>
 
+#if VM_COVERAGE
+#include "verilated_cov.h"
+#endif
+
 namespace {
 
 // A failure's exit status is its number, up to this one.
@@ -17,6 +21,15 @@ uint64_t channel64(const VlWide<4>& value, unsigned channel) {
 
 uint32_t channel(uint64_t value, unsigned channel, unsigned width) {
     return static_cast<uint32_t>(value >> (channel * width) & ((1ull << width) - 1));
+}
+
+// Only models made for it have the port.
+template <typename Core>
+void choose_mutation(Core& core, unsigned mutation) {
+    if constexpr (requires { core.mutation; })
+        core.mutation = mutation;
+    else if (mutation)
+        throw std::runtime_error("this model has no mutations");
 }
 
 }  // namespace
@@ -282,7 +295,16 @@ void Bench::write_result() const {
          << ", \"cycles\": " << cycle_ << ", \"instructions\": " << instructions_ << "}\n";
 }
 
+void Bench::write_coverage() {
+#if VM_COVERAGE
+    core_.contextp()->coveragep()->write(options_.coverage.c_str());
+#else
+    throw std::runtime_error("this model was built without --coverage");
+#endif
+}
+
 int Bench::run(const Program& program) {
+    choose_mutation(core_, options_.mutation);
     core_.rst = 1;
     core_.timer = 0;
     core_.lines = 0;
@@ -311,6 +333,7 @@ int Bench::run(const Program& program) {
     std::fflush(stdout);
     if (!options_.signature.empty()) write_signature(program);
     if (!options_.result.empty()) write_result();
+    if (!options_.coverage.empty()) write_coverage();
     switch (end_) {
         case End::kExit: return static_cast<int>(code_ & 0xff);
         case End::kToHost: return static_cast<int>(std::min(code_, kMostFailure));

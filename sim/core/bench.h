@@ -31,12 +31,14 @@ class Bench {
         uint32_t console = 0xf0000000;
         bool has_tohost = false;
         uint32_t tohost = 0;
-        std::string signature, trace, events, wave, result;
+        std::string signature, trace, events, wave, result, coverage;
         unsigned wait_states = 0;
         unsigned line_period = 0;
         unsigned pulse = 0;
         std::vector<Raise> raises;
         uint64_t seed = 1;
+        // Of a model that has planted faults, the one that is active; 0: none.
+        unsigned mutation = 0;
     };
 
     // How a run ended, and with what: the word written to the exit register, or tohost >> 1.
@@ -70,6 +72,7 @@ class Bench {
     void observe();
     void write_signature(const Program& program);
     void write_result() const;
+    void write_coverage();
     // A word of any memory, after the run.
     uint32_t peek(uint32_t address);
     uint32_t random();

@@ -27,6 +27,8 @@ const char kUsage[] = R"(usage: core_bench [options] PROGRAM.elf
   --pulse N            lower it again after N cycles (when the program does)
   --seed N             of everything random (1)
   --wave FILE          write a VCD
+  --mutation N         of a model with planted faults, the active one (none)
+  --coverage FILE      write what was covered, as Verilator does
   --sweep FILE         instead: sweep.h, writes a line for each run
   --sweep-tiers A[,B]  the tiers that wait for line 0 and line 1
   --sweep-step N       cycles between single lines (1), 0: none
@@ -55,7 +57,7 @@ struct Job {
 Job parse(int argc, char** argv) {
     enum { kCycles = 1, kMemory, kConsole, kTohost, kSignature, kTrace, kEvents, kWait, kPeriod,
            kPulse, kSeed, kWave, kResult, kSweep, kSweepTiers,
-           kSweepStep, kSweepPairs, kHelp };
+           kSweepStep, kSweepPairs, kCoverage, kMutation, kHelp };
     const option known[] = {{"cycles", 1, nullptr, kCycles},
                             {"memory", 1, nullptr, kMemory},
                             {"console", 1, nullptr, kConsole},
@@ -69,6 +71,8 @@ Job parse(int argc, char** argv) {
                             {"seed", 1, nullptr, kSeed},
                             {"wave", 1, nullptr, kWave},
                             {"result", 1, nullptr, kResult},
+                            {"mutation", 1, nullptr, kMutation},
+                            {"coverage", 1, nullptr, kCoverage},
                             {"sweep", 1, nullptr, kSweep},
                             {"sweep-tiers", 1, nullptr, kSweepTiers},
                             {"sweep-step", 1, nullptr, kSweepStep},
@@ -103,6 +107,8 @@ Job parse(int argc, char** argv) {
             case kSeed: options.seed = number(optarg); break;
             case kWave: options.wave = optarg; break;
             case kResult: options.result = optarg; break;
+            case kMutation: options.mutation = static_cast<unsigned>(number(optarg)); break;
+            case kCoverage: options.coverage = optarg; break;
             case kSweep: job.sweep_file = optarg; break;
             case kSweepTiers: {
                 const std::string text = optarg;

@@ -91,13 +91,16 @@ def case_of_seed(core: str, seed: int, pieces: int) -> Case:
     )
 
 
-def run_case(case: Case) -> Outcome:
-    """Run the core, then compare. Spike stays in memory: only in a process that is killed."""
+def run_case(case: Case, model: CoreModel | None = None, *more_options: str) -> Outcome:
+    """Run the core, or another model of it, then compare.
+
+    Spike stays in memory: only in a process that is killed.
+    """
     # Not in the process of the tests: Spike does not survive being taken down.
     from reference import MismatchError, Range, Reference
 
     params = CORES[case.core]
-    model = CoreModel(params)
+    model = model or CoreModel(params)
     with tempfile.TemporaryDirectory() as folder:
         elf = Path(folder) / "random.elf"
         trace_file = Path(folder) / "trace"
@@ -108,7 +111,7 @@ def run_case(case: Case) -> Outcome:
         options += ["--cycles", 200_000 + 2_000 * case.mix.pieces * params.tiers]
         if case.mix.interrupts:
             options += ["--line-period", case.line_period, "--pulse", case.pulse]
-        run = model.run(elf, *map(str, options))
+        run = model.run(elf, *map(str, options), *more_options)
         trace = read_trace(trace_file)
     ranges = [
         Range(params.imem.base, params.imem.size_bytes),

@@ -14,8 +14,10 @@ CSR = csr_addresses()
 #: RAM on the bus: each tier has its own part, so that the order of tiers does not matter there.
 BUS_BASE = 0x4000_0000
 BUS_BYTES = 0x1_0000
-#: Nothing answers here.
-UNMAPPED = 0x5000_0000
+#: Nothing answers from one address to the other, neither here nor in Spike.
+UNMAPPED = ((0x5000_0000, 0x9000_0000), (0xA000_0000, 0xF000_0000))
+#: Where a tier puts code on the bus, from its BUS register on; no other store goes there.
+BUS_CODE = 0x300
 SHARED_BYTES = 256
 
 # Registers with a fixed use; the others are random.
@@ -93,6 +95,11 @@ class Pieces:
     def _lines(self) -> int:
         return self._rng.getrandbits(self._params.lines)
 
+    def _unmapped(self) -> int:
+        """The address of a word that is nowhere."""
+        first, last = self._rng.choice(UNMAPPED)
+        return self._rng.randrange(first, last, 4)
+
     def _emit_some(self, most: int) -> int:
         before = len(self.words)
         for _ in range(self._rng.randrange(most)):
@@ -117,6 +124,7 @@ class Pieces:
             choices += [(5, self._emit_exception)]
         if mix.bus:
             choices += [(2, self._emit_bus_mode), (1, self._emit_self_modification)]
+            choices += [(1, self._emit_bus_code)]
         if mix.interrupts:
             choices += [(2, self._emit_wfi), (2, self._emit_post), (2, self._emit_lines)]
         if mix.tiers:
@@ -192,7 +200,7 @@ class Pieces:
         rng = self._rng
         groups = -(-self._params.lines // LINES_PER_PRIORITY_CSR)
         priorities = [f"mlineprio{group}" for group in range(groups)]
-        counters = ["mhpmcounter3", "mhpmcounter4", "mhpmcounter5h", "mhpmcounter6"]
+        counters = [f"mhpmcounter{n}{half}" for n in range(3, 7) for half in ("", "h")]
         readable = [
             "mstatus", "mie", "mip", "mtvec", "mepc", "mcause", "mtval", "misa", "mhartid",
             "mcycle", "mcycleh", "minstret", "minstreth", "time", "instret", "instreth",
@@ -205,7 +213,7 @@ class Pieces:
             readable.append("mtierlatency")
         if self._params.line_stamps:
             readable += [f"mlinestamp{line}" for line in range(self._params.lines)]
-        writable = ["mepc", "mtval", "mstatush", *priorities, *counters]
+        writable = ["mepc", "mtval", "mstatush", "mcycle", "mcycleh", *priorities, *counters]
         if rng.random() < 0.6:
             name = rng.choice(readable)
             self._emit(rv.csr("csrrs", self._destination(), CSR[name], 0))
@@ -268,7 +276,7 @@ class Pieces:
             name = rng.choice(("sh", "sw"))
             self._emit(rv.store(name, scratch, rng.choice((LOCAL, BUS)), 4 * rng.randrange(8) + 3))
         elif kind == 5 and not self._buffered and self._mix.bus:
-            self._li(scratch, UNMAPPED + 4 * rng.randrange(64))
+            self._li(scratch, self._unmapped())
             self._emit(
                 rng.choice((rv.load("lw", scratch, scratch, 0), rv.store("sw", 0, scratch, 0)))
             )
@@ -285,7 +293,7 @@ class Pieces:
                 )
             )
         elif self._mix.bus:
-            self._li(TARGET, UNMAPPED)
+            self._li(TARGET, self._unmapped())
             self._emit(rv.jalr(RETURN, TARGET, 0))
 
     def _emit_bus_mode(self) -> None:
@@ -298,6 +306,18 @@ class Pieces:
         register = self._rng.choice(FREE)
         self._li(TARGET, rv.addi(register, register, self._rng.randrange(-2048, 2048)))
         self._emit(rv.auipc(COUNTER, 0), rv.store("sw", TARGET, COUNTER, 12), rv.FENCE_I, rv.NOP)
+
+    def _emit_bus_code(self) -> None:
+        """Write a function to memory on the bus and call it."""
+        before = len(self.words)
+        for _ in range(self._rng.randrange(4)):
+            self._emit_compute()
+        function = [*self.words[before:], rv.jalr(0, RETURN, 0)]
+        del self.words[before:]
+        for index, word in enumerate(function):
+            self._li(TARGET, word)
+            self._emit(rv.store("sw", TARGET, BUS, BUS_CODE + 4 * index))
+        self._emit(rv.FENCE_I, rv.addi(TARGET, BUS, BUS_CODE), rv.jalr(RETURN, TARGET, 0))
 
     def _emit_wfi(self) -> None:
         """Wait for a line or a post that surely comes."""
