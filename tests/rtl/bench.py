@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bus_model import BusModel
 from cocotb.triggers import Timer
-from cocotb_cores import CORE_VARIABLE, CORES
+from cocotb_cores import CORE_VARIABLE, CORES, MUTATION_VARIABLE
 
 from tierv.rtl.params import CoreParams
 
@@ -103,6 +103,9 @@ class Bench:
         self.result: int | None = None
         self.bus.on_write(EXIT, self._exit)
         self._resets = False
+        mutation = int(os.environ.get(MUTATION_VARIABLE, "0"))
+        if mutation:
+            dut.mutation.value = mutation
 
     def _exit(self, word: int) -> None:
         self.result = word

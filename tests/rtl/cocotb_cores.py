@@ -21,6 +21,8 @@ HERE = Path(__file__).resolve().parent
 MODULE = "core"
 #: Tells the simulation which core it is.
 CORE_VARIABLE = "TIERV_CORE"
+#: Tells the simulation which planted fault is active; 0: none.
+MUTATION_VARIABLE = "TIERV_MUTATION"
 CORES = {
     "one": CoreParams(
         tiers=1, lines=1, reset_address=0x2000_0000, counters=False, line_stamps=False
@@ -42,9 +44,9 @@ def cocotb_tests(module: str) -> list[str]:
     return _TEST.findall((HERE / f"{module}.py").read_text())
 
 
-def build_core(core: str) -> Path:
-    """The model of a core for cocotb, built once; its folder."""
-    source = core_verilog(Core, CORES[core], MODULE)
+def build_core(core: str, source: Path | None = None) -> Path:
+    """The model of a core for cocotb, or of another Verilog for it, built once; its folder."""
+    source = source or core_verilog(Core, CORES[core], MODULE)
     digest = hashlib.sha256(source.read_bytes() + repr(_BUILD_FLAGS).encode()).hexdigest()
     folder = build_root() / "core" / f"cocotb-{core}-{digest[:12]}"
     with locked(folder):
@@ -67,12 +69,20 @@ def build_core(core: str) -> Path:
     return folder
 
 
-def run_module(module: str, core: str, tests: list[str] | None = None) -> dict[str, str | None]:
+def run_module(
+    module: str,
+    core: str,
+    tests: list[str] | None = None,
+    *,
+    source: Path | None = None,
+    mutation: int = 0,
+) -> dict[str, str | None]:
     """Run a module's tests, or some of them; for each, what failed, or None.
 
-    The log is ``<module>.log`` in the model's folder.
+    ``source`` is another Verilog of the core, in which ``mutation`` chooses a planted fault. The
+    log is ``<module>.log`` in the model's folder.
     """
-    folder = build_core(core)
+    folder = build_core(core, source)
     name = f"{module}-{os.getpid()}"
     results = folder / f"{name}.xml"
     results.unlink(missing_ok=True)
@@ -87,7 +97,11 @@ def run_module(module: str, core: str, tests: list[str] | None = None) -> dict[s
             build_dir=folder,
             test_dir=folder,
             results_xml=str(results),
-            extra_env={CORE_VARIABLE: core, "COCOTB_ANSI_OUTPUT": "0"},
+            extra_env={
+                CORE_VARIABLE: core,
+                MUTATION_VARIABLE: str(mutation),
+                "COCOTB_ANSI_OUTPUT": "0",
+            },
             log_file=log,
         )
     if not results.exists():

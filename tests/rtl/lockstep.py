@@ -20,7 +20,7 @@ from random_program import CONSOLE, code_base, random_segments
 from worker_pool import WORKERS, run_in_workers
 
 from tierv.rtl.params import CoreParams
-from tierv.sim.core_model import CoreModel, read_trace
+from tierv.sim.core_model import CoreModel, CoreRun, read_trace
 
 BUS_MEMORY_BYTES = 0x10_0000
 CONSOLE_BYTES = 0x1000
@@ -91,6 +91,19 @@ def case_of_seed(core: str, seed: int, pieces: int) -> Case:
     )
 
 
+def run_core(case: Case, model: CoreModel, folder: Path, *more_options: str) -> CoreRun:
+    """Run the core alone, with its files in the folder."""
+    params = CORES[case.core]
+    elf = folder / "random.elf"
+    elf.write_bytes(rv.elf(random_segments(case.seed, params, case.mix), params.reset_address))
+    options = ["--seed", case.seed, "--wait-states", case.wait_states]
+    # A line every few hundred instructions, far from enough for an endless loop.
+    options += ["--cycles", 200_000 + 2_000 * case.mix.pieces * params.tiers]
+    if case.mix.interrupts:
+        options += ["--line-period", case.line_period, "--pulse", case.pulse]
+    return model.run(elf, *map(str, options), *more_options)
+
+
 def run_case(case: Case, model: CoreModel | None = None, *more_options: str) -> Outcome:
     """Run the core, or another model of it, then compare.
 
@@ -100,18 +113,17 @@ def run_case(case: Case, model: CoreModel | None = None, *more_options: str) -> 
     from reference import MismatchError, Range, Reference
 
     params = CORES[case.core]
-    model = model or CoreModel(params)
+    segments = random_segments(case.seed, params, case.mix)
     with tempfile.TemporaryDirectory() as folder:
-        elf = Path(folder) / "random.elf"
         trace_file = Path(folder) / "trace"
-        segments = random_segments(case.seed, params, case.mix)
-        elf.write_bytes(rv.elf(segments, params.reset_address))
-        options = ["--seed", case.seed, "--wait-states", case.wait_states, "--trace", trace_file]
-        # A line every few hundred instructions, far from enough for an endless loop.
-        options += ["--cycles", 200_000 + 2_000 * case.mix.pieces * params.tiers]
-        if case.mix.interrupts:
-            options += ["--line-period", case.line_period, "--pulse", case.pulse]
-        run = model.run(elf, *map(str, options), *more_options)
+        run = run_core(
+            case,
+            model or CoreModel(params),
+            Path(folder),
+            "--trace",
+            str(trace_file),
+            *more_options,
+        )
         trace = read_trace(trace_file)
     ranges = [
         Range(params.imem.base, params.imem.size_bytes),

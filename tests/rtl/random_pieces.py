@@ -125,6 +125,8 @@ class Pieces:
         if mix.bus:
             choices += [(2, self._emit_bus_mode), (1, self._emit_self_modification)]
             choices += [(1, self._emit_bus_code)]
+        if mix.bus and mix.traps:
+            choices += [(1, self._emit_late_error)]
         if mix.interrupts:
             choices += [(2, self._emit_wfi), (2, self._emit_post), (2, self._emit_lines)]
         if mix.tiers:
@@ -306,6 +308,29 @@ class Pieces:
         register = self._rng.choice(FREE)
         self._li(TARGET, rv.addi(register, register, self._rng.randrange(-2048, 2048)))
         self._emit(rv.auipc(COUNTER, 0), rv.store("sw", TARGET, COUNTER, 12), rv.FENCE_I, rv.NOP)
+
+    def _emit_late_error(self) -> None:
+        """Let a buffered access fail while there can be no interrupt; its trap comes later."""
+        rng = self._rng
+        address, other = rng.sample(FREE, 2)
+        self._li(address, self._unmapped())
+        self._emit(
+            rv.csr("csrrci", TARGET, CSR["mstatus"], MSTATUS_MIE),
+            rv.csr("csrrwi", 0, CSR["mbusmode"], 1 | rng.choice((0, 2))),
+            rng.choice(
+                (
+                    rv.load(rng.choice([*rv.LOADS]), other, address, 0),
+                    rv.store(rng.choice([*rv.STORES]), other, address, 0),
+                )
+            ),
+        )
+        for _ in range(rng.randrange(5)):
+            self._emit_compute()
+        self._emit(
+            rv.FENCE,
+            rv.csr("csrrwi", 0, CSR["mbusmode"], int(self._buffered)),
+            rv.csr("csrrw", 0, CSR["mstatus"], TARGET),
+        )
 
     def _emit_bus_code(self) -> None:
         """Write a function to memory on the bus and call it."""

@@ -25,7 +25,7 @@ from random_pieces import (
     Pieces,
 )
 
-from tierv.rtl.isa import Interrupt
+from tierv.rtl.isa import Cause, Interrupt
 from tierv.rtl.params import CoreParams
 
 CONSOLE = 0xF000_0000
@@ -35,6 +35,7 @@ FRAME_BYTES = 0x40
 DONE_OFFSET = 0x7F0
 # Words of a frame.
 SAVED_COUNTER, SAVED_TARGET, CHECKSUM, SAVED_FRAME = 0, 4, 8, 12
+LOAD_FAULT, STORE_FAULT = Cause.LOAD_ACCESS, Cause.STORE_ACCESS
 SAVED_CSRS = {"mepc": 16, "mcause": 20, "mtval": 24, "mstatus": 28}
 
 
@@ -89,13 +90,19 @@ class TierProgram(Pieces):
         self._emit(rv.csr("csrrs", COUNTER, CSR["mcause"], 0))
         interrupt = len(self.words)
         self._emit(rv.NOP)
-        # An exception: go on behind the instruction, or return from a jump to nowhere.
+        # An exception: go on behind the instruction, or return from a jump to nowhere. The error of
+        # a buffered access, which has no address, is not the instruction's.
         self._emit(
             rv.csr("csrrs", TARGET, CSR["mepc"], 0),
             rv.addi(COUNTER, COUNTER, -1),
             rv.branch("bne", COUNTER, 0, 12),
             rv.addi(TARGET, RETURN, 0),
-            rv.jal(0, 8),
+            rv.jal(0, 28),
+            rv.i_type("ori", COUNTER, COUNTER, STORE_FAULT - LOAD_FAULT),
+            rv.addi(COUNTER, COUNTER, 1 - STORE_FAULT),
+            rv.branch("bne", COUNTER, 0, 12),
+            rv.csr("csrrs", COUNTER, CSR["mtval"], 0),
+            rv.branch("beq", COUNTER, 0, 8),
             rv.addi(TARGET, TARGET, 4),
             rv.csr("csrrw", 0, CSR["mepc"], TARGET),
             rv.csr("csrrs", COUNTER, CSR["mtval"], 0),

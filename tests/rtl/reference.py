@@ -22,6 +22,8 @@ from tierv.rtl.params import CoreParams
 CSR = csr_addresses()
 NAMES = {address: name for name, address in CSR.items()}
 WFI = 0x10500073
+#: Opcodes.
+LOAD, STORE = 0x03, 0x23
 #: CSRs whose value depends on time, lines or other tiers.
 VOLATILE = {
     CSR[name]
@@ -112,10 +114,15 @@ class Reference:
             self._shared[CSR[f"mlineprio{group}"]] = ([0], (1 << 4 * lines) - 1)
         self._started = 1
         self._masks: list[list[int]] = []
+        self._modes: list[list[int]] = []
         self._sims = []
         self._csrs: list[_Csr] = []
         self._processors = [self._build(tier) for tier in range(params.tiers)]
         self._retired = [0] * params.tiers
+        # Of each tier, the cause of a buffered access that has failed; loads among them that the
+        # trace has left out.
+        self._failed: list[int | None] = [None] * params.tiers
+        self._unreported = 0
         _KEPT.append(self)
 
     def _build(self, tier: int):
@@ -147,6 +154,7 @@ class Reference:
         for address, mask in own.items():
             cells[address] = ([tier if address == CSR["mhartid"] else 0], mask)
         self._masks.append(cells[CSR["mlinemask"]][0])
+        self._modes.append(cells[CSR["mbusmode"]][0])
         for name in ("mpost", "mtierrun", "mlineack", "mlinepend", "mlineclaim", "mlineraw"):
             cells[CSR[name]] = ([0], 0)
         cells[CSR["mtierlatency"]] = ([0], 0)
@@ -187,15 +195,19 @@ class Reference:
         """
         fields = trace.dtype.names
         expected_order = 0
-        for record in trace.tolist():
+        causes = _exception_causes(trace)
+        for record, cause in zip(trace.tolist(), causes, strict=True):
             step = dict(zip(fields, record, strict=True))
-            if step["order"] != expected_order:
+            # A buffered load that fails is never reported; _check_step sees whether it was one.
+            self._unreported += step["order"] - expected_order
+            if not 0 <= self._unreported <= self._params.tiers:
                 raise MismatchError(f"order {step['order']} instead of {expected_order}")
-            expected_order += 1
-            self._check_step(step)
+            expected_order = step["order"] + 1
+            self._check_step(step, cause)
         return expected_order
 
-    def _check_step(self, step: dict[str, int]) -> None:
+    def _check_step(self, step: dict[str, int], cause: int | None) -> None:
+        """``cause`` is that of the exception, if the instruction raises one."""
         tier, pc, word = step["tier"], step["pc"], step["instruction"]
         processor = self._processors[tier]
         state = processor.state
@@ -208,8 +220,19 @@ class Reference:
 
         if step["interrupt"] and step["cause"] & 0x20:
             self._interrupt(processor, step["cause"] & 0x1F)
+        if state.pc & 0xFFFF_FFFF != pc and self._unreported and self._fails_late(tier, state.pc):
+            self._unreported -= 1
+            self._go_on_without(tier, Cause.LOAD_ACCESS)
         if state.pc & 0xFFFF_FFFF != pc:
             fail("pc", pc, state.pc & 0xFFFF_FFFF)
+        if step["trap"] and self._failed[tier] is not None:
+            self._trap_late(tier, cause)
+            if state.pc & 0xFFFF_FFFF != step["next_pc"]:
+                fail("the next pc", step["next_pc"], state.pc & 0xFFFF_FFFF)
+            return
+        if step["write_mask"] and self._fails_late(tier, pc):
+            self._go_on_without(tier, Cause.STORE_ACCESS)
+            return
 
         address = word >> 20
         is_csr = word & 0x7F == 0x73 and word >> 12 & 7 and not step["trap"]
@@ -234,6 +257,43 @@ class Reference:
                 fail(f"x{step['rd']}", step["rd_value"], value)
         if step["write_mask"]:
             self._check_store(step, fail)
+
+    def _fails_late(self, tier: int, pc: int) -> bool:
+        """Whether the instruction there is a buffered access to nowhere."""
+        base, memory = self._find(pc & 0xFFFF_FFFF)
+        (word,) = struct.unpack("<I", memory.load((pc & 0xFFFF_FFFF) - base, 4))
+        opcode = word & 0x7F
+        if opcode not in (LOAD, STORE) or not self._modes[tier][0] & 1:
+            return False
+        low = word >> 20 if opcode == LOAD else word >> 25 << 5 | word >> 7 & 31
+        offset = low - (low << 1 & 0x1000)
+        address = self._processors[tier].state.XPR[word >> 15 & 31] + offset & 0xFFFF_FFFF
+        return not any(0 <= address - r.base < r.size_bytes for r, _ in self._memories)
+
+    def _go_on_without(self, tier: int, cause: int) -> None:
+        """The access retires and has no effect but a trap that is still to come."""
+        state = self._processors[tier].state
+        state.pc = state.pc + 4
+        self._retired[tier] += 1
+        self._failed[tier] = cause
+
+    def _trap_late(self, tier: int, cause: int | None) -> None:
+        """The trap of a buffered access that failed, at an instruction that has not to do with it.
+
+        Raises ``MismatchError`` for another cause; None is unknown.
+        """
+        processor = self._processors[tier]
+        expected = self._failed[tier]
+        if cause not in (expected, None):
+            raise MismatchError(f"tier {tier}: cause {cause} instead of {expected}")
+        self._failed[tier] = None
+        status = processor.get_csr(CSR["mstatus"])
+        enabled = status >> 3 & 1
+        processor.put_csr(CSR["mstatus"], status & ~0x88 | enabled << 7)
+        processor.put_csr(CSR["mepc"], processor.state.pc & 0xFFFF_FFFF)
+        processor.put_csr(CSR["mcause"], expected)
+        processor.put_csr(CSR["mtval"], 0)
+        processor.state.pc = processor.get_csr(CSR["mtvec"])
 
     def _access_csr(self, step: dict[str, int], state, address: int, source: int | None) -> None:
         """What Spike does not know of CSRs; ``source`` is what the instruction writes from."""
@@ -307,3 +367,15 @@ def _source(state, word: int) -> int | None:
 def _modified(word: int, old: int, source: int) -> int:
     """The new value of a CSR."""
     return {1: source, 2: old | source, 3: old & ~source}[word >> 12 & 3]
+
+
+def _exception_causes(trace: np.ndarray) -> list[int | None]:
+    """For each record that traps, the cause that the first one of its handler tells."""
+    following: dict[int, int | None] = {}
+    causes: list[int | None] = []
+    for tier, trap, interrupt, cause in reversed(
+        trace[["tier", "trap", "interrupt", "cause"]].tolist()
+    ):
+        causes.append(following.get(tier) if trap else None)
+        following[tier] = cause if interrupt else None
+    return causes[::-1]
