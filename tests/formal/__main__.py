@@ -43,6 +43,10 @@ def depth_words(verdict: Verdict) -> str:
     """How far the proof reaches."""
     if verdict.method == "unbounded":
         return f"unbounded, from any state in {verdict.depth} cycles"
+    if verdict.method == "induction":
+        return f"unbounded, by induction over {verdict.depth} cycles"
+    if verdict.method == "reset":
+        return f"{verdict.depth} cycles after a reset in any state"
     return f"{verdict.depth} cycles from reset"
 
 

@@ -30,8 +30,8 @@ from tierv.rtl.tierv import Core
 #: Wires that hold the properties begin with one of these; the rest is the property's name.
 PROVED, ASSUMED, COVERED = "proved__", "assumed__", "covered__"
 #: The smallest local memories, no tables that only make branches faster.
-IMEM = Region(base=0x1000, size_bytes=1 << 10)
-DMEM = Region(base=0x2000, size_bytes=1 << 10)
+IMEM = Region(base=0x0000, size_bytes=1 << 10)
+DMEM = Region(base=0x1000, size_bytes=1 << 10)
 
 
 def small_core(tiers: int, **more) -> CoreParams:
@@ -76,7 +76,11 @@ class Bench(Elaboratable):
         self.domain = ClockDomain("sync", reset_less=not reset)
         self.m.domains += self.domain
         self._assumptions = 0
+        #: Wires of the flattened design that hold in the first cycle of an unbounded proof.
+        self.at_start: list[str] = []
         self._names: set[str] = set()
+        #: Wires of the flattened design by the signal that shows them here.
+        self.watched: dict[str, str] = {}
         #: Rows of memories that are always zero; another check proves it.
         self.zero_rows: list[tuple[str, int]] = []
         #: Wires of the flattened design that are free instead of driven.
@@ -169,6 +173,14 @@ class Bench(Elaboratable):
         self.m.d.sync += signal.eq((signal | sets) & ~clears)
         return signal
 
+    def watch(self, wire: str, width: int) -> Signal:
+        """A wire inside the core, named as in the flattened design."""
+        name = f"watched__{len(self.watched)}"
+        signal = Signal(width, name=name)
+        self.m.d.comb += signal.eq(AnySeq(width))
+        self.watched[name] = wire
+        return signal
+
     def cut(self, wire: str) -> None:
         """Let the wire, named as in the flattened design, have any value in every cycle."""
         self.cuts.append(wire)
@@ -180,34 +192,46 @@ class Bench(Elaboratable):
 
     # Properties.
 
-    def prove(self, name: str, trigger, condition) -> None:
-        """Whenever `trigger` holds, `condition` does; that `trigger` can hold is checked too."""
+    def prove(self, name: str, trigger, condition, *, seen: bool = True) -> None:
+        """Whenever `trigger` holds, `condition` does.
+
+        That `trigger` can hold is checked too, unless it need not be `seen` here: then another
+        check proves the same with another program.
+        """
         self.always(name, ~_bool(trigger) | _bool(condition))
-        self.cover(name, trigger)
+        if seen:
+            self.cover(name, trigger)
 
     def always(self, name: str, condition) -> None:
         """The condition holds in every cycle."""
-        self.m.d.comb += Assert(self._property(PROVED, name, condition))
+        self.m.d.comb += Assert(*self._property(PROVED, name, condition))
 
     def cover(self, name: str, condition) -> None:
         """The condition can hold."""
-        self.m.d.comb += Cover(self._property(COVERED, name, condition))
+        self.m.d.comb += Cover(*self._property(COVERED, name, condition))
 
     def assume(self, condition) -> None:
         """Look only at traces in which the condition always holds."""
         self._assumptions += 1
-        self.m.d.comb += Assume(self._property(ASSUMED, str(self._assumptions), condition))
+        self.m.d.comb += Assume(*self._property(ASSUMED, str(self._assumptions), condition))
 
-    def _property(self, kind: str, name: str, condition) -> Signal:
+    def assume_at_start(self, condition) -> None:
+        """An unbounded proof begins in any state in which the condition holds."""
+        wire = f"start__{len(self.at_start)}"
+        self.at_start.append(wire)
+        self.named(_bool(condition), wire).attrs["keep"] = 1
+
+    def _property(self, kind: str, name: str, condition) -> tuple[Value, str]:
+        """The condition, also as a wire of its own, and the property's message."""
         if kind + name in self._names:
             raise ValueError(f"a check must not have two properties named {name!r}")
         self._names.add(kind + name)
-        return self.named(_bool(condition), kind + name)
+        return self.named(_bool(condition), kind + name), kind + name
 
     # RTLIL.
 
     def rtlil(self) -> str:
-        """The design as module ``top``; every property cell has the name of its wire."""
+        """The design as module ``top``; every property cell has its property's name."""
         ports = [self.domain.clk, *([] if self.domain.rst is None else [self.domain.rst])]
         text = rtlil.convert(self, name="top", ports=ports, emit_src=False)
         return _name_properties(text)
@@ -230,15 +254,11 @@ def _bool(value) -> Value:
 
 
 def _name_properties(text: str) -> str:
-    cells = re.compile(r"  cell \$check \\?(\S+)\n((?:    .*\n)*?)  end\n")
-
-    def renamed(found: re.Match) -> str:
-        wire = re.search(rf"connect \\A \\((?:{PROVED}|{ASSUMED}|{COVERED})\S+)", found[2])
-        if not wire:
-            raise ValueError(f"a property without a name: {found[0]}")
-        return f"  cell $check \\cell__{wire[1]}\n{found[2]}  end\n"
-
-    return cells.sub(renamed, text)
+    """Give each property cell its message for a name."""
+    cells = re.compile(r'  cell \$check \S+\n    parameter \\FORMAT "(\w+)"\n')
+    return cells.sub(
+        lambda found: f'  cell $check \\cell__{found[1]}\n    parameter \\FORMAT ""\n', text
+    )
 
 
 def rvfi_channel(core: Core, params: CoreParams, channel: int) -> SimpleNamespace:

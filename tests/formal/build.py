@@ -20,7 +20,12 @@ def main(name: str, folder: Path, plant: str | None) -> None:
     bench = CHECKS[name].build()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "design.il").write_text(bench.rtlil())
-    options = {"cuts": bench.cuts, "zero_rows": bench.zero_rows}
+    options = {
+        "cuts": bench.cuts,
+        "zero_rows": bench.zero_rows,
+        "watched": bench.watched,
+        "at_start": bench.at_start,
+    }
     (folder / "options.json").write_text(json.dumps(options))
 
 

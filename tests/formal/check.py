@@ -17,6 +17,11 @@ class Method(enum.Enum):
     #: In every trace: `depth` cycles after any state, reachable or not, and in the `depth` cycles
     #: from reset.
     UNBOUNDED = "unbounded"
+    #: In every trace: in `depth` cycles from reset, and in the cycle after any `depth` cycles in
+    #: which the check's properties held, whatever the state was before.
+    INDUCTION = "induction"
+    #: In every trace of `depth` cycles after one cycle of reset in any state.
+    RESET = "reset"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from . import instructions
+from . import bus, chains, csrs, instructions, isolation, priority, progress
 from .check import Check
 
-CHECKS: dict[str, Check] = {check.name: check for check in instructions.CHECKS}
+CHECKS: dict[str, Check] = {
+    check.name: check
+    for module in (instructions, isolation, priority, progress, chains, csrs, bus)
+    for check in module.CHECKS
+}

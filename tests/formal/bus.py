@@ -1,0 +1,189 @@
+"""The bus port: its protocol, and one transaction for each access that retires."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from amaranth.hdl import Cat, Mux, Signal
+
+from tierv.rtl.backend.bus import SlotState
+from tierv.rtl.isa import Cause
+
+from .bench import DMEM, Bench, is_local, small_core
+from .chains import Follower
+from .check import Check, Method
+from .programs import boot
+
+
+def wishbone(bench: Bench) -> None:
+    """Wishbone B4 classic: what is on the bus stays until it is answered."""
+    core = bench.core
+    ends = core.wb_ack | core.wb_err
+    goes_on = bench.past(core.wb_cyc & core.wb_stb & ~ends)
+    bench.prove("stays", goes_on, core.wb_cyc & core.wb_stb)
+    for name in ("wb_adr", "wb_we", "wb_sel"):
+        signal = getattr(core, name)
+        bench.prove(f"{name}_stays", goes_on, signal == bench.past(signal))
+    lanes = Cat(bit.replicate(8) for bit in core.wb_sel)
+    changed = (core.wb_dat_w ^ bench.past(core.wb_dat_w)) & lanes
+    bench.prove("wb_dat_w_stays", goes_on & core.wb_we, changed == 0)
+    bench.prove("strobe_in_cycle", core.wb_stb, core.wb_cyc)
+
+    # What the induction needs to know of the core: who is on the bus has something open.
+    tier = bench.watch("core.bus.active_tier", bench.params.tier_bits)
+    is_fetch = bench.watch("core.bus.active_fetch", 1)
+    states = bench.watch("core.bus.states", 2 * bench.params.tiers)
+    slot_open = states.word_select(tier, 2) == SlotState.OPEN.value
+    bench.always("data_has_a_slot", ~core.wb_cyc | is_fetch | slot_open)
+    bench.always("fetch_asks", ~core.wb_cyc | ~is_fetch | core._bus_fetcher.request)
+
+
+def accesses(bench: Bench, buffered: bool) -> None:
+    """Each load and store outside local memory that retires is one transaction, and no other is.
+
+    A precise access is on the bus before its instruction retires (`ahead`), a buffered one after
+    (`owed`).
+    """
+    follower = Follower(bench)
+    core, m = bench.core, bench.m
+    direct, late = follower.direct, follower.late
+    active_tier = bench.watch("core.bus.active_tier", bench.params.tier_bits)
+    active_fetch = bench.watch("core.bus.active_fetch", 1)
+
+    ends = core.wb_cyc & core.wb_stb & (core.wb_ack | core.wb_err)
+    transaction = bench.named(
+        bench.past(ends & ~active_fetch & (active_tier == follower.tier)), "transaction"
+    )
+    failed = bench.past(core.wb_err)
+    write = bench.past(core.wb_we)
+    address = bench.past(core.wb_adr)
+    bytes_ = bench.past(core.wb_sel)
+    data = Mux(write, bench.past(core.wb_dat_w), bench.past(core.wb_dat_r))
+
+    mask = direct.mem_rmask | direct.mem_wmask
+    retires = follower.shown & (mask != 0) & ~is_local(direct.mem_addr, DMEM)
+    shown_data = Mux(direct.mem_wmask != 0, direct.mem_wdata, direct.mem_rdata)
+
+    record = {
+        "write": (Signal(name="record_write"), write, direct.mem_wmask != 0),
+        "address": (Signal(30, name="record_address"), address, direct.mem_addr[2:]),
+        "bytes": (Signal(4, name="record_bytes"), bytes_, mask),
+    }
+    record_data, record_failed = Signal(32, name="record_data"), Signal(name="record_failed")
+    owed, owed_load = Signal(name="owed"), Signal(name="owed_load")
+    ahead = Signal(name="ahead")
+
+    def lanes(select):
+        return Cat(bit.replicate(8) for bit in select)
+
+    # A transaction that was not owed goes ahead of its instruction, which comes next.
+    stale = bench.named(transaction & ~owed, "goes_ahead")
+    pays = bench.named(transaction & owed, "pays")
+    with m.If(transaction):
+        m.d.sync += [
+            *(kept.eq(seen) for kept, seen, _ in record.values() if True),
+            record_data.eq(data),
+            record_failed.eq(failed),
+        ]
+    with m.If(stale):
+        m.d.sync += ahead.eq(1)
+    with m.Elif(follower.shown):
+        m.d.sync += ahead.eq(0)
+    bench.prove("not_twice", stale, ~ahead, seen=not buffered)
+    is_the_access = (
+        Cat(kept == shown for kept, _, shown in record.values()).all()
+        & (((record_data ^ shown_data) & lanes(record["bytes"][0])) == 0)
+        & retires
+    )
+    cause = bench.past(core._commit.trap.cause)
+    is_its_trap = direct.trap & (
+        cause == Mux(record["write"][0], Cause.STORE_ACCESS, Cause.LOAD_ACCESS)
+    )
+    bench.prove(
+        "then_its_instruction",
+        follower.shown & ahead,
+        Mux(record_failed, is_its_trap, is_the_access & ~direct.trap),
+        seen=not buffered,
+    )
+    bench.prove("nothing_leaves_meanwhile", ahead, ~follower.leaves, seen=not buffered)
+    if not buffered:
+        bench.cover("failed_write", follower.shown & ahead & record_failed & record["write"][0])
+
+    # An access that retires before its transaction: a store with its data, or a load.
+    store_owed = retires & ~ahead
+    owed_values = [Signal.like(kept, name=f"owed_{name}") for name, (kept, _, _) in record.items()]
+    owed_data = Signal(32, name="owed_data")
+    with m.If(store_owed):
+        m.d.sync += [
+            owed.eq(1),
+            owed_load.eq(0),
+            owed_data.eq(shown_data),
+            *(kept.eq(entry[2]) for kept, entry in zip(owed_values, record.values(), strict=True)),
+        ]
+    with m.Elif(follower.leaves):
+        m.d.sync += [owed.eq(1), owed_load.eq(1)]
+    with m.Elif(transaction):
+        m.d.sync += owed.eq(0)
+    bench.prove(
+        "only_stores_are_owed", store_owed, (direct.mem_wmask != 0) & (~owed | pays), seen=buffered
+    )
+    bench.prove("one_owed", follower.leaves, ~owed | pays, seen=buffered)
+    as_owed = Cat(
+        seen == kept for kept, (_, seen, _) in zip(owed_values, record.values(), strict=True)
+    ).all() & (((data ^ owed_data) & lanes(bytes_)) == 0)
+    bench.prove("pays_a_store", pays & ~owed_load, as_owed, seen=buffered)
+    bench.prove("pays_a_load", pays & owed_load, ~write, seen=buffered)
+    bench.prove(
+        "load_has_what_was_read",
+        follower.returns,
+        (late.mem_addr[2:] == record["address"][0])
+        & (late.mem_rmask == record["bytes"][0])
+        & ~record_failed
+        & (late.mem_rdata == record_data),
+        seen=buffered,
+    )
+    # What is owed is on its way.
+    slot_busy = bench.past(core._bus.busy.bit_select(follower.tier, 1))
+    bench.prove("owed_is_open", owed & ~pays, slot_busy | bench.past(ends), seen=buffered)
+
+
+def _wishbone() -> Bench:
+    bench = Bench(small_core(2), errors=True)
+    wishbone(bench)
+    return bench
+
+
+def _accesses(tiers: int, buffered: bool) -> Bench:
+    bench = Bench(
+        small_core(tiers), program=boot(tiers, buffered=buffered), window=True, errors=True
+    )
+    accesses(bench, buffered)
+    bench.cut("core.divider.steps")
+    return bench
+
+
+CHECKS = [
+    Check(
+        name="wishbone",
+        claim=wishbone.__doc__,
+        build=_wishbone,
+        depth=3,
+        cover_depth=14,
+        method=Method.INDUCTION,
+        short=True,
+    ),
+    *(
+        Check(
+            name=f"bus-accesses-{tiers}{'-buffered' if buffered else ''}",
+            claim=accesses.__doc__.splitlines()[0],
+            build=partial(_accesses, tiers, buffered),
+            depth=depth,
+            short=short,
+        )
+        for tiers, buffered, depth, short in (
+            (1, False, 15, True),
+            (1, True, 20, True),
+            (2, False, 20, False),
+        )
+    ),
+]

@@ -1,0 +1,164 @@
+"""Which tier issues: strict priority, no slot lost, and from the line to the first instruction."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Mux, Value
+
+from tierv.rtl.isa import Opcode
+
+from .bench import IMEM, Bench, one_of, small_core
+from .check import Check, Method
+from .programs import ENTRY, NOP, WFI, boot, csrw, li
+
+#: Bit of mie that enables the timer interrupt.
+MTIE = 1 << 7
+
+
+class Chooser:
+    """What the choice of the tier that issues depends on, of one tier, any of them."""
+
+    def __init__(self, bench: Bench) -> None:
+        core = bench.core
+        self.bench = bench
+        self.tier = bench.any_constant(bench.params.tier_bits, "tier")
+        bench.assume(self.tier < bench.params.tiers)
+        self.ready = self.of(core._tiers.ready)
+        self.pairs = Value.cast(core._buffer.pairs[self.tier])
+        self.redirected = self.is_me(core._redirect)
+        issued = core._buffer.issued
+        self.issues = bench.named(self.is_me(issued), "issues")
+        opcode = issued.instruction[2:7]
+        #: It leaves the next slot to others by its own will.
+        self.leaves = self.is_me(core._buffer.wfi) | (
+            self.issues & self.of(core._csrs.sharing) & one_of(opcode, (Opcode.LOAD, Opcode.STORE))
+        )
+        #: It has an instruction for the next slot, and nothing that is known late takes it away.
+        self.can_issue = bench.named(
+            self.ready & (self.pairs >= Mux(self.issues, 2, 1)) & ~self.redirected & ~self.leaves,
+            "can_issue",
+        )
+
+    def of(self, vector) -> Value:
+        return Value.cast(vector).bit_select(self.tier, 1)
+
+    def is_me(self, event) -> Value:
+        return event.valid & (event.tier == self.tier)
+
+
+def priority(bench: Bench) -> None:
+    """No less urgent tier issues in a slot that a more urgent one can use, and no slot is lost."""
+    core = bench.core
+    tiers = core._tiers
+    chooser = Chooser(bench)
+    could = bench.past(chooser.can_issue)
+    below = core.issue_valid & (core.issue_tier < chooser.tier)
+    bench.prove("no_lower_tier_issues", could & (chooser.tier != 0), ~below)
+    bench.prove(
+        "no_slot_is_lost",
+        could & ~bench.past(core._redirect.valid),
+        core._buffer.present & (core._buffer.issued.tier >= chooser.tier),
+    )
+    bench.prove("only_ready_tiers_issue", chooser.issues, bench.past(chooser.ready))
+
+    # What `ready` means.
+    waiting, waking = chooser.of(tiers.waiting), chooser.of(core.wake)
+    bench.prove("ready_is_started", chooser.ready, chooser.of(tiers.started))
+    bench.prove("ready_is_awake", chooser.ready & waiting, waking)
+    ceilings = [
+        (chooser.tier > lower)
+        & tiers.started[lower]
+        & ~tiers.waiting[lower]
+        & (tiers.ceilings[lower] >= chooser.tier)
+        for lower in range(bench.params.tiers)
+    ]
+    bench.prove("ceiling_holds_back", Cat(ceilings).any(), ~chooser.ready)
+    bench.prove("ceiling_holds_nobody_else", chooser.of(tiers.held), Cat(ceilings).any())
+
+
+def wake(bench: Bench) -> None:
+    """A tier that waits wakes in the cycle in which an enabled line or timer is high."""
+    core = bench.core
+    tiers, lines, bus = core._tiers, core._lines, core._bus
+    tier = bench.any_constant(bench.params.tier_bits, "tier")
+    bench.assume(tier < bench.params.tiers)
+
+    def of(vector) -> Value:
+        return Value.cast(vector).bit_select(tier, 1)
+
+    def enabled(name: str) -> Value:
+        return of(bench.watch(f"core.csrs.enable_{name}", bench.params.tiers))
+
+    levels = core.lines & ~lines.edges & Value.cast(lines.masks[tier])
+    external = levels.any() & enabled("mei")
+    timer = of(core.timer) & enabled("mti")
+    waits = of(tiers.waiting) & of(tiers.started) & ~of(tiers.stop) & of(bus.settled)
+    bench.prove("line_wakes", waits & external, of(core.wake))
+    bench.prove("timer_wakes", waits & timer, of(core.wake))
+    bench.prove("wakes_only_what_waits", of(core.wake), waits)
+
+
+def latency(bench: Bench) -> None:
+    """The most urgent tier issues in the cycle after it wakes, whatever the less urgent one does.
+
+    Its code, and the words fetched ahead of it, are in local memory.
+    """
+    core, tiers = bench.core, bench.core._tiers
+    top = bench.params.tiers - 1
+    fetcher = core._fetcher
+    is_local = fetcher.lookup_pc[IMEM.size_log2 - 2 :] == IMEM.base >> IMEM.size_log2
+    bench.assume((fetcher.lookup_tier != top) | is_local)
+    wakes = bench.named(core.wake[top] & ~tiers.held[top], "wakes")
+    issues = bench.named(core.issue_valid & (core.issue_tier == top), "issues")
+    bench.prove("in_the_next_cycle", bench.past(wakes), issues)
+    # The bound is tight: no tier issues in the cycle of its wake.
+    bench.prove("no_sooner", wakes, ~issues)
+    bench.cover("in_place_of_another", bench.past(wakes & core.issue_valid) & issues)
+    bench.cover("twice", bench.held(bench.past(wakes), name="woken_before") & wakes)
+
+
+def _any_state(fill) -> Bench:
+    bench = Bench(small_core(3), errors=True)
+    fill(bench)
+    return bench
+
+
+def _latency() -> Bench:
+    program = boot(2) | {
+        ENTRY[1]: li(5, MTIE),
+        ENTRY[1] + 4: csrw("mie", 5),
+        ENTRY[1] + 8: WFI,
+        ENTRY[1] + 12: NOP,
+    }
+    bench = Bench(small_core(2), program=program)
+    latency(bench)
+    bench.cut("core.divider.steps")
+    return bench
+
+
+CHECKS = [
+    Check(
+        name="priority",
+        claim=priority.__doc__,
+        build=lambda: _any_state(priority),
+        depth=4,
+        cover_depth=20,
+        method=Method.UNBOUNDED,
+        short=True,
+    ),
+    Check(
+        name="wake",
+        claim=wake.__doc__,
+        build=lambda: _any_state(wake),
+        depth=1,
+        cover_depth=20,
+        method=Method.UNBOUNDED,
+        short=True,
+    ),
+    Check(
+        name="latency",
+        claim=latency.__doc__,
+        build=_latency,
+        depth=26,
+        short=True,
+    ),
+]
