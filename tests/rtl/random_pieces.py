@@ -191,10 +191,13 @@ class Pieces:
         self._emit(rv.jal(RETURN, 4 * (self._rng.choice(self._functions) - place)))
 
     def _emit_indirect(self) -> None:
-        """A jump through a register, with or without a link."""
+        """A jump through a register, with or without a link, or one that links anywhere."""
         link = self._rng.choice((0, RETURN, FREE[0]))
         skipped = self._rng.randrange(3)
-        self._emit(rv.auipc(TARGET, 0), rv.jalr(link, TARGET, 8 + 4 * skipped))
+        if self._rng.random() < 0.3:
+            self._emit(rv.jal(self._destination(), 4 + 4 * skipped))
+        else:
+            self._emit(rv.auipc(TARGET, 0), rv.jalr(link, TARGET, 8 + 4 * skipped))
         for _ in range(skipped):
             self._emit(rv.NOP)
 
