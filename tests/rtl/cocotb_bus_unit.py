@@ -237,6 +237,19 @@ async def code_runs_from_the_bus(dut):
 
 
 @cocotb.test()
+async def an_instruction_executes_though_the_word_behind_it_can_not_be_fetched(dut):
+    bench = Bench(dut)
+    last = RAM + 0x2000
+    del bench.bus.ram[last + 4]
+    entry = [*write("mtvec", bench.params.reset_address + 0x400), rv.addi(A, 0, 0)]
+    entry += [*rv.li(B, last), rv.jalr(1, B, 0), rv.addi(A, A, 7), rv.addi(A, A, 2)]
+    bench.load(bench.params.reset_address + 0x400, finish(B))
+    for jump, expected in ((rv.jalr(0, 1, 0), 9), (rv.jalr(0, 1, 4), 2), (rv.jal(0, -16), 30)):
+        bench.load(last - 16, [*rv.li(A, 21), rv.jalr(0, 1, 0), rv.NOP, jump])
+        assert await bench.execute([*entry, *finish(A)]) == expected
+
+
+@cocotb.test()
 async def a_fetch_does_not_run_ahead_over_a_jump_into_a_device(dut):
     bench = Bench(dut)
     # Behind the program: a register that must not be read by mistake.

@@ -287,6 +287,7 @@ class Pieces:
             )
         elif kind == 6:
             # Jump to an odd half-word, directly and indirectly.
+            self._li(TARGET, self._unmapped())
             self._emit(
                 rng.choice(
                     (
@@ -294,6 +295,7 @@ class Pieces:
                         rv.branch("beq", 0, 0, 6),
                         rv.branch("bne", 0, 0, 6),
                         rv.jalr(0, LOCAL, 2),
+                        rv.jalr(0, TARGET, 2),
                     )
                 )
             )
