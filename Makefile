@@ -11,11 +11,13 @@ E       ?= E1
 ARGS    ?=
 TIERS   ?= 3
 OUTPUT  ?= build/tierv.v
+# A checkout of CoreMark, for bench-core.
+COREMARK ?=
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup packages test test-all bench bench-full experiment readme sim verilog generate \
+.PHONY: help setup packages test test-all bench bench-full bench-core experiment readme sim verilog generate \
         formal formal-full lint clean
 
 help:
@@ -23,6 +25,7 @@ help:
 	@echo "make test-all                   run the long tests too"
 	@echo "make bench                      run the experiments at CI length, print tables and plots"
 	@echo "make bench-full                 run them at full length"
+	@echo "make bench-core [COREMARK=DIR]  measure the core beside VexRiscv and PicoRV32; ARGS=--help"
 	@echo "make experiment E=E5 [ARGS=..]  run one experiment; ARGS=--help shows its options"
 	@echo "make readme                     run the experiments and write their figures into the README"
 	@echo "make sim                        interactive simulation: console here, Ethernet on a TAP or socket"
@@ -78,6 +81,9 @@ bench: setup
 
 bench-full: setup
 	@$(BIN)/python -m tierv.sim.experiments bench --full $(ARGS)
+
+bench-core: setup
+	@$(BIN)/python -m tierv.sim.cores bench $(if $(COREMARK),--coremark "$(COREMARK)") $(ARGS)
 
 experiment: setup
 	@$(BIN)/python -m tierv.sim.experiments $(E) $(ARGS)

@@ -12,7 +12,6 @@ from . import EXPERIMENTS
 from .report import cell, results_folder
 
 README = Path(__file__).resolve().parent.parent.parent / "README.md"
-_TABLE = re.compile(r"(<!-- results -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def read_results(folder: Path) -> list[Mapping[str, Any]]:
@@ -46,11 +45,15 @@ def results_table(results: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def fill(text: str, table: str) -> str:
-    """The README with another table. Raises ``ValueError`` if it has no place for one."""
-    if not _TABLE.search(text):
-        raise ValueError("the README has no table of results")
-    return _TABLE.sub(lambda match: match[1] + table + match[2], text)
+def fill(text: str, table: str, marker: str = "results") -> str:
+    """The README with another table behind a marker.
+
+    Raises ``ValueError`` if it has no place for one.
+    """
+    place = re.compile(rf"(<!-- {marker} -->\n).*?(<!-- end -->)", re.DOTALL)
+    if not place.search(text):
+        raise ValueError(f"the README has no table of {marker}")
+    return place.sub(lambda match: match[1] + table + match[2], text)
 
 
 def update() -> None:

@@ -1,0 +1,76 @@
+/* A driver that copies WORDS words from a device on the bus to local memory whenever its line rises,
+ * while the application computes. */
+#include "bench.h"
+#include "context.h"
+
+void background(uint32_t *memory) __attribute__((noreturn));
+
+static uint32_t memory[16];
+static uint32_t copied[WORDS];
+
+/* A word is stored when the next one has been asked for. */
+static inline void copy(void)
+{
+    uint32_t last = bench_read(DEVICE_DATA);
+
+    for (uint32_t word = 1; word < WORDS; word++) {
+        uint32_t next = bench_read(DEVICE_DATA + 4 * word);
+        copied[word - 1] = last;
+        last = next;
+    }
+    copied[WORDS - 1] = last;
+}
+
+static inline void service(void)
+{
+    bench_write(ANSWER, 1u << LINE);
+    copy();
+}
+
+#ifdef CONTEXT_TIERS
+
+void tier_main(uint32_t tier)
+{
+    (void)tier;
+    tier_set_lines(1u << LINE);
+    tier_enable_wake();
+    tier_buffer_bus();
+#ifdef SHARING
+    tier_share_slots();
+#endif
+    for (;;) {
+        tier_sleep();
+        service();
+    }
+}
+
+static void start(void)
+{
+    context_start_tier(TIERV_TIERS - 1);
+}
+
+#else
+
+INTERRUPT_HANDLER void handler(void)
+{
+    service();
+}
+
+static void start(void)
+{
+    context_start(1u << LINE);
+}
+
+#endif
+
+int main(void)
+{
+    copy();
+    for (uint32_t word = 0; word < WORDS; word++) {
+        if (copied[word] != (DEVICE_DATA / 4 + word) * 0x9e3779b1u) {
+            bench_exit(1);
+        }
+    }
+    start();
+    background(memory);
+}

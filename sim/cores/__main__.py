@@ -1,0 +1,58 @@
+"""Command line of the bench of cores: ``python -m tierv.sim.cores``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from ..commands import Commands
+from ..experiments.report import console
+from . import report
+from .bench import Settings, measure_all
+from .kernels import check_coremark
+from .run import RunError
+
+
+@click.group(cls=Commands)
+def main() -> None:
+    """Measure the core and its peers side by side."""
+
+
+@main.command()
+@click.option(
+    "--coremark",
+    type=click.Path(path_type=Path, resolve_path=True),
+    help="A checkout of CoreMark, to be measured too.",
+)
+@click.option("--iterations", type=int, default=10, show_default=True, help="Of CoreMark.")
+@click.option(
+    "--interrupts", type=int, default=2_000, show_default=True, help="Arrivals in each case."
+)
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--update", is_flag=True, help="Make these the figures that the README shows.")
+def bench(coremark: Path | None, iterations: int, interrupts: int, seed: int, update: bool) -> None:
+    """Run everything; the exit status is 1 if a target does not hold."""
+    settings = Settings(interrupts=interrupts, seed=seed, coremark=coremark, iterations=iterations)
+    if coremark:
+        check_coremark(coremark)
+    start = time.monotonic()
+
+    def tell(text: str) -> None:
+        click.echo(f"{time.monotonic() - start:6.1f} s: {text}", err=True)
+
+    try:
+        content = report.summary(measure_all(settings, tell), settings)
+    except RunError as error:
+        raise click.ClickException(str(error)) from error
+    report.show(content, console())
+    click.echo(f"JSON: {report.write(content)}")
+    if update:
+        report.update(content)
+    sys.exit(not content["passed"])
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m tierv.sim.cores")

@@ -1,0 +1,150 @@
+// Runs a program on a Verilated core in the memory that suits it, and writes down what happens.
+#include <getopt.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+#include "core.h"
+#include "port.h"
+#include "trace_record.h"
+
+namespace {
+
+const char kUsage[] = R"(usage: core_run [options] PROGRAM.elf
+  --cycles N           give up after N cycles (10000000)
+  --ram-cycles N       an access to RAM over a bus takes N cycles (1)
+  --device-cycles N    an access to the bench's page takes N cycles (1)
+  --shared             instructions and data share one bus
+  --events FILE        write a line "KIND CYCLE INSTRUCTIONS A B" for each rise (A: the line), each
+                       store to the bench's page (offset, value), each rise that came too soon
+  --trace FILE         write a record of every retired instruction (sim/cores/model.py)
+  --line N --first CYCLE --count N --shortest N --longest N --pulse N --seed N
+                       line N rises COUNT times (0), SHORTEST to LONGEST cycles apart at random,
+                       and falls after PULSE cycles (0: when the program lowers it)
+exit status: what the program wrote to the exit register; 124 after --cycles; 125 for a mistake.
+)";
+
+struct Options {
+    uint64_t cycles = 10'000'000;
+    BusCycles bus;
+    std::string events = "/dev/null", trace, program;
+    RiseSchedule schedule;
+};
+
+uint64_t number(const char* text) {
+    char* end = nullptr;
+    const uint64_t value = std::strtoull(text, &end, 0);
+    if (end == text || *end != '\0') throw std::invalid_argument(std::string("not a number: ") + text);
+    return value;
+}
+
+unsigned cycles_of(const char* text) {
+    const uint64_t value = number(text);
+    if (value < 1 || value > 1000)
+        throw std::invalid_argument(std::string("an access takes 1 to 1000 cycles, not ") + text);
+    return static_cast<unsigned>(value);
+}
+
+Options parse(int argc, char** argv) {
+    enum { kCycles = 1, kRam, kDevice, kShared, kEvents, kTrace, kLine, kFirst, kCount, kShortest,
+           kLongest, kPulse, kSeed, kHelp };
+    const option known[] = {{"cycles", 1, nullptr, kCycles},     {"ram-cycles", 1, nullptr, kRam},
+                            {"device-cycles", 1, nullptr, kDevice}, {"shared", 0, nullptr, kShared},
+                            {"events", 1, nullptr, kEvents},     {"trace", 1, nullptr, kTrace},
+                            {"line", 1, nullptr, kLine},         {"first", 1, nullptr, kFirst},
+                            {"count", 1, nullptr, kCount},       {"shortest", 1, nullptr, kShortest},
+                            {"longest", 1, nullptr, kLongest},   {"pulse", 1, nullptr, kPulse},
+                            {"seed", 1, nullptr, kSeed},         {"help", 0, nullptr, kHelp},
+                            {}};
+    Options options;
+    RiseSchedule& rises = options.schedule;
+    for (int code; (code = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
+        switch (code) {
+            case kCycles: options.cycles = number(optarg); break;
+            case kRam: options.bus.ram = cycles_of(optarg); break;
+            case kDevice: options.bus.device = cycles_of(optarg); break;
+            case kShared: options.bus.shared = true; break;
+            case kEvents: options.events = optarg; break;
+            case kTrace: options.trace = optarg; break;
+            case kLine: rises.line = static_cast<unsigned>(number(optarg)); break;
+            case kFirst: rises.first = number(optarg); break;
+            case kCount: rises.count = number(optarg); break;
+            case kShortest: rises.shortest = number(optarg); break;
+            case kLongest: rises.longest = number(optarg); break;
+            case kPulse: rises.pulse = number(optarg); break;
+            case kSeed: rises.seed = number(optarg); break;
+            case kHelp: std::cout << kUsage; std::exit(0);
+            default: throw std::invalid_argument("see --help");
+        }
+    }
+    if (optind != argc - 1) throw std::invalid_argument("one program expected; see --help");
+    options.program = argv[optind];
+    if (rises.line > 31) throw std::invalid_argument("there are lines 0 to 31");
+    if (rises.shortest < 1 || rises.longest < rises.shortest)
+        throw std::invalid_argument("--shortest must be 1 to --longest");
+    return options;
+}
+
+void load(Memory& memory, const Program& program) {
+    memory.add(IMEM_BASE, IMEM_BYTES);
+    memory.add(DMEM_BASE, DMEM_BYTES);
+    for (const Segment& segment : program.segments()) {
+        Region* region = memory.find(segment.address);
+        if (!region || region->bytes.size() - (segment.address - region->base) < segment.bytes.size())
+            throw std::runtime_error("a part of the program is where no memory is");
+        std::copy(segment.bytes.begin(), segment.bytes.end(),
+                  region->bytes.begin() + (segment.address - region->base));
+    }
+}
+
+std::FILE* open_file(const std::string& path) {
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    if (!file) throw std::runtime_error("cannot write " + path);
+    return file;
+}
+
+int run(const Options& options) {
+    const Program program(options.program);
+    Memory memory;
+    load(memory, program);
+    std::FILE* events = open_file(options.events);
+    std::FILE* trace = options.trace.empty() ? nullptr : open_file(options.trace);
+    Device device(options.schedule, events);
+    const std::unique_ptr<Core> core = make_core(memory, device, options.bus);
+    core->start(program);
+    uint64_t cycle = 0, instructions = 0;
+    for (; !device.ended() && cycle < options.cycles; cycle++) {
+        device.advance(cycle, instructions);
+        Retired retired;
+        if (core->settle(device.lines(), retired)) {
+            instructions++;
+            if (trace) {
+                TraceRecord record{};
+                record.cycle = static_cast<uint32_t>(cycle);
+                record.pc = retired.pc;
+                record.tier = static_cast<uint16_t>(retired.tier);
+                record.age = static_cast<uint16_t>(retired.age < 0xffff ? retired.age : 0xffff);
+                std::fwrite(&record, sizeof record, 1, trace);
+            }
+        }
+        core->clock();
+    }
+    std::fclose(events);
+    if (trace) std::fclose(trace);
+    std::fflush(stdout);
+    return device.ended() ? device.status() : 124;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(parse(argc, argv));
+    } catch (const std::exception& error) {
+        std::cerr << "core_run: " << error.what() << "\n";
+        return 125;
+    }
+}

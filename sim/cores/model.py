@@ -1,0 +1,235 @@
+"""Verilated cores, each a program on the host that runs ELF files: built once, then found built."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import importlib.metadata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from litex.soc.cores.cpu.picorv32 import PicoRV32
+from litex.soc.cores.cpu.vexriscv import VexRiscv
+
+from tierv.rtl.cluster import Cluster
+from tierv.rtl.layouts import ISSUE_TO_M_CYCLES
+from tierv.rtl.params import CoreParams, Region
+
+from ..core_model import SOURCES as CORE_SOURCES
+from ..core_model import core_verilog
+from ..paths import build_root, locked, step
+from ..verilator import compile_all, link, trace_defines, verilate
+
+#: Local memories, or what stands for them on a bus.
+IMEM = Region(base=0x2000_0000, size_bytes=64 << 10)
+DMEM = Region(base=0x3000_0000, size_bytes=64 << 10)
+RESET_ADDRESS = IMEM.base
+#: Where PicoRV32 jumps for an interrupt; LiteX has it 16 bytes behind the reset address.
+PICORV32_VECTOR = RESET_ADDRESS + 0x10
+
+#: A retired instruction in the trace: when, where, who, and how long ago it was first in the
+#: execute stage.
+TRACE_FIELDS = (("cycle", "u4"), ("pc", "u4"), ("tier", "u2"), ("age", "u2"))
+TRACE_DTYPE = np.dtype([(name, f"<{kind}") for name, kind in TRACE_FIELDS])
+
+
+class DevicePage(enum.IntEnum):
+    """Offsets of the words in the bench's page; loads give the cycle unless said."""
+
+    #: Ends the run with this status.
+    EXIT = 0
+    PUTC = 4
+    #: Raise and lower the lines whose bits are set.
+    RAISE = 8
+    LOWER = 12
+    #: Written by a program at what the bench wants to know the time of.
+    MARK = 16
+    #: Stands for an output pin.
+    OUTPUT = 20
+    #: Loads give the number of instructions that have retired.
+    INSTRUCTIONS = 24
+    #: From here to the end of the page loads give data.
+    DATA = 0x800
+
+
+DEVICE_BASE = 0xF000_0000
+
+_HARNESS = Path(__file__).resolve().parent / "harness"
+#: Sources in common with the bench of the core alone.
+_SHARED = (CORE_SOURCES / "memory.h", CORE_SOURCES / "memory.cpp")
+_VERILATOR_FLAGS = (
+    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "--public-ignore"),
+    *("-Wno-fatal", "-Wno-lint", "-Wno-style", "--prefix", "Vcore"),
+)
+_HARNESS_FLAGS = ("-O2", "-Wall", "-Wextra")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hardware:
+    """What is Verilated."""
+
+    #: Name of the folder, and of the core in tables.
+    name: str
+    #: The source in ``harness/`` that drives it.
+    driver: str
+    top: str
+    source: Path
+    #: Values of the top module's parameters.
+    parameters: tuple[tuple[str, int], ...] = ()
+    #: Signals inside the top module that the driver reads.
+    visible: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Of everything that the program is made of."""
+        total = hashlib.sha256(importlib.metadata.version("verilator").encode())
+        options = (self.parameters, self.visible, _VERILATOR_FLAGS, _HARNESS_FLAGS)
+        total.update(repr((options, device_header(), _trace_header())).encode())
+        for path in (self.source, *sorted(_HARNESS.iterdir()), *_SHARED):
+            total.update(path.read_bytes())
+        return total.hexdigest()[:12]
+
+
+def tierv_params(tiers: int) -> CoreParams:
+    """The core as it is measured: its defaults, with memories that hold the programs."""
+    return CoreParams(tiers=tiers, reset_address=RESET_ADDRESS, imem=IMEM, dmem=DMEM)
+
+
+@cache
+def tierv(tiers: int) -> Hardware:
+    """The core with its local memories."""
+    source = core_verilog(Cluster, tierv_params(tiers), "cluster")
+    return Hardware(name=f"tierv-{tiers}", driver="core_tierv", top="cluster", source=source)
+
+
+class _Platform:
+    """Takes the place of LiteX's platform: remembers the sources."""
+
+    def __init__(self) -> None:
+        self.sources: list[Path] = []
+
+    def add_source(self, path: str) -> None:
+        self.sources.append(Path(path))
+
+
+@cache
+def vexriscv(variant: str) -> Hardware:
+    """A variant of VexRiscv as it comes with LiteX."""
+    platform = _Platform()
+    VexRiscv.add_sources(platform, variant)
+    return Hardware(
+        name=f"vexriscv-{variant}",
+        driver="core_vexriscv",
+        top="VexRiscv",
+        source=platform.sources[0],
+        visible=(
+            "execute_arbitration_isValid",
+            "execute_arbitration_isStuck",
+            "decode_to_execute_PC",
+            "writeBack_arbitration_isFiring",
+            "memory_to_writeBack_PC",
+        ),
+    )
+
+
+@cache
+def picorv32() -> Hardware:
+    """PicoRV32 with the parameters that LiteX gives it, interrupt registers and all."""
+    platform = _Platform()
+    cpu = PicoRV32(platform)
+    cpu.set_reset_address(RESET_ADDRESS)
+    parameters = {
+        name.removeprefix("p_"): int(value)
+        for name, value in cpu.cpu_params.items()
+        if name.startswith("p_")
+    }
+    assert parameters["PROGADDR_IRQ"] == PICORV32_VECTOR
+    return Hardware(
+        name="picorv32",
+        driver="core_picorv32",
+        top="picorv32",
+        source=platform.sources[0],
+        parameters=tuple(sorted(parameters.items())),
+        visible=("cpu_state", "launch_next_insn", "dbg_insn_addr"),
+    )
+
+
+def device_header() -> str:
+    """``bench_device.h``, for the programs and for the bench."""
+    offsets = "".join(f"#define DEVICE_{item.name} {item.value:#x}\n" for item in DevicePage)
+    return f"""\
+/* generated by sim/cores/model.py, do not edit */
+#ifndef BENCH_DEVICE_H
+#define BENCH_DEVICE_H
+#define DEVICE_BASE {DEVICE_BASE:#x}
+{offsets}
+#define IMEM_BASE {IMEM.base:#x}
+#define IMEM_BYTES {IMEM.size_bytes:#x}
+#define DMEM_BASE {DMEM.base:#x}
+#define DMEM_BYTES {DMEM.size_bytes:#x}
+#define RESET_ADDRESS {RESET_ADDRESS:#x}
+/* An instruction of TierV is in X so many cycles before it retires. */
+#define X_TO_RETIRE_CYCLES 1
+/* An instruction of TierV issues so many cycles before it retires. */
+#define ISSUE_TO_RETIRE_CYCLES {ISSUE_TO_M_CYCLES}
+#endif
+"""
+
+
+def _trace_header() -> str:
+    fields = "".join(f"    uint{int(kind[1]) * 8}_t {name};\n" for name, kind in TRACE_FIELDS)
+    return f"""\
+// generated by sim/cores/model.py, do not edit
+#pragma once
+#include <cstdint>
+struct __attribute__((packed)) TraceRecord {{
+{fields}}};
+"""
+
+
+def build(hardware: Hardware) -> Path:
+    """The program that runs ELF files on the core; ``--help`` tells its options.
+
+    Raises ``BuildError`` with the tool's last words if it can't be built.
+    """
+    folder = build_root() / "cores" / f"{hardware.name}-{hardware.digest}"
+    program = folder / "core_run"
+    with locked(folder):
+        if not program.exists():
+            with step(f"building the simulation of {hardware.name}"):
+                _compile(hardware, folder, program)
+    return program
+
+
+def _includes(files: Sequence[Path]) -> str:
+    return "".join(f'#include "{path}"\n' for path in files)
+
+
+def _compile(hardware: Hardware, folder: Path, program: Path) -> None:
+    generated, objects = folder / "verilated", folder / "objects"
+    settings = folder / "visible.vlt"
+    lines = [f'public_flat_rd -module "{hardware.top}" -var "{name}"' for name in hardware.visible]
+    settings.write_text("\n".join(["`verilator_config", *lines]) + "\n")
+    parameters = [f"-G{name}=32'd{value}" for name, value in hardware.parameters]
+    arguments = [*_VERILATOR_FLAGS, "--top-module", hardware.top, *parameters]
+    verilate([*arguments, settings, hardware.source], generated, folder / "verilate.log")
+    (generated / "bench_device.h").write_text(device_header())
+    (generated / "trace_record.h").write_text(_trace_header())
+    flags = [*trace_defines(None), *(f"-I{path}" for path in (generated, _HARNESS, CORE_SOURCES))]
+    design = sorted(generated.glob("Vcore*.cpp"))
+    jobs = []
+    for part, optimize in (("fast", "-O3"), ("slow", "-O1")):
+        chosen = [path for path in design if ("Slow" in path.name) == (part == "slow")]
+        source = generated / f"all_{part}.cpp"
+        source.write_text(_includes(chosen))
+        jobs.append((source, objects / f"{part}.o", [*flags, optimize]))
+    harness = (_HARNESS / "main.cpp", _HARNESS / "device.cpp", _HARNESS / f"{hardware.driver}.cpp")
+    for source in (*harness, _SHARED[1]):
+        jobs.append((source, objects / f"{source.stem}.o", [*flags, *_HARNESS_FLAGS]))
+    compile_all(jobs, folder / "compile.log")
+    partial = program.with_suffix(".partial")
+    link([target for _, target, _ in jobs], partial, None, folder / "link.log")
+    partial.rename(program)

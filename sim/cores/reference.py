@@ -1,0 +1,56 @@
+"""Figures of the peers from another bench of cores, which ours must come near to.
+
+There: GCC 12.2 ``-O3 -march=rv32im``, 2,000 random arrivals, another interrupted program and
+another handler of the same kind; real Dhrystone 2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Spread = tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """Of one core; spreads are minimum, median and maximum in cycles."""
+
+    coremark: float | None = None
+    dmips: float | None = None
+    first: Spread | None = None
+    #: Of a handler that saves 16 registers.
+    store: Spread | None = None
+    taken_leaf: Spread | None = None
+    taken_calls: Spread | None = None
+
+
+REFERENCES: Mapping[str, Reference] = {
+    "VexRiscv standard": Reference(
+        coremark=2.275,
+        dmips=1.055,
+        first=(10, 10, 43),
+        store=(35, 35, 71),
+        taken_leaf=(21, 21, 54),
+        taken_calls=(60, 60, 153),
+    ),
+    "VexRiscv standard, LiteX bus": Reference(
+        coremark=2.253,
+        dmips=1.017,
+        first=(10, 18, 67),
+        store=(50, 61, 194),
+        taken_leaf=(21, 41, 138),
+        taken_calls=(75, 96, 459),
+    ),
+    "VexRiscv full": Reference(coremark=2.275, dmips=1.055),
+    "PicoRV32": Reference(
+        coremark=0.648,
+        dmips=0.342,
+        first=(6, 8, 45),
+        store=(105, 107, 144),
+        taken_leaf=(44, 46, 81),
+        taken_calls=(209, 211, 246),
+    ),
+}
+#: How near: of what one program measures, and of what depends on details of the program.
+COREMARK_TOLERANCE, TOLERANCE = 0.02, 0.05

@@ -1,0 +1,116 @@
+"""What must hold, and whether it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import cores, reference
+from .interrupts import ISSUE_TO_X_CYCLES
+from .kernels import EXPECTED
+
+Rows = Sequence[Mapping[str, Any]]
+#: Cycles from a line to an output pin.
+PIN_CYCLES = 6
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure with a limit."""
+
+    name: str
+    measured: Any
+    limit: str
+    passed: bool
+
+
+def of_part(rows: Rows, part: str, **wanted: Any) -> list[Mapping[str, Any]]:
+    """Rows of a part of the results in which the columns have such values."""
+    return [
+        row
+        for row in rows
+        if row["part"] == part and all(row.get(key) == value for key, value in wanted.items())
+    ]
+
+
+def _tiered(rows: Rows) -> list[Mapping[str, Any]]:
+    """Interrupt rows of the builds whose handler is a tier."""
+    return [row for row in of_part(rows, "interrupts") if row["idiom"] == "tier"]
+
+
+def _interrupt_targets(rows: Rows) -> Iterator[Target]:
+    tiered = _tiered(rows)
+    issue = max(row["first max"] for row in tiered) - ISSUE_TO_X_CYCLES
+    yield Target("first handler instruction issues, cycles after the line", issue, "1", issue == 1)
+    jitter = max(row["first max"] - row["first min"] for row in tiered)
+    yield Target("jitter of the first handler instruction, cycles", jitter, "0", jitter == 0)
+    leaf = [row for row in tiered if (row["handler"], row["background"]) == ("leaf", "local")]
+    lost = max(row["lost max"] - row["instructions"] for row in leaf)
+    yield Target(
+        "taken beyond the handler's own instructions, issue slots", lost, "0 or fewer", lost <= 0
+    )
+    pins = max(row["store max"] for row in leaf)
+    limit = f"{PIN_CYCLES} or fewer (goal 5)"
+    yield Target("line pin to output pin, handler in C, cycles", pins, limit, pins <= PIN_CYCLES)
+    nested = of_part(rows, "nested", core=f"TierV N={max(cores.TIER_COUNTS)}")
+    deepest = max(row["first max"] for row in nested) - ISSUE_TO_X_CYCLES
+    name = "nested eight deep: each level issues, cycles after its line"
+    yield Target(name, deepest, "1", deepest == 1)
+
+
+def _speed_targets(rows: Rows) -> Iterator[Target]:
+    few, many = (f"TierV N={count}" for count in (min(cores.TIER_COUNTS), max(cores.TIER_COUNTS)))
+    for kernel in (*EXPECTED, "coremark"):
+        by_core = {row["core"]: row for row in of_part(rows, "kernels", kernel=kernel)}
+        if not by_core:
+            continue
+        one, other = by_core[few]["cycles"], by_core[many]["cycles"]
+        yield Target(
+            f"{kernel}: cycles of {many} less those of {few}", other - one, "0", one == other
+        )
+    for kernel, figure in (("dhrystone", "DMIPS/MHz"), ("coremark", "CoreMark/MHz")):
+        by_core = {row["core"]: row for row in of_part(rows, "kernels", kernel=kernel)}
+        if by_core:
+            peer = by_core["VexRiscv full"][figure]
+            own = by_core[many][figure]
+            yield Target(f"{figure} of {many}", own, f"above VexRiscv's {peer:.3f}", own > peer)
+    slots = of_part(rows, "slots")
+    single = next(row["total IPC"] for row in slots if row["core"] == few)
+    gain = 100 * (max(row["total IPC"] for row in slots if row["core"] != few) / single - 1)
+    yield Target("driver and application, instructions over S (%)", gain, "above 0", gain > 0)
+
+
+def _near(name: str, measured: float, wanted: float, tolerance: float) -> Target:
+    # A cycle is as near as a cycle count can be.
+    near = abs(measured - wanted) <= max(tolerance * wanted, 1 if isinstance(wanted, int) else 0)
+    return Target(f"{name}, reference {wanted}", measured, f"within {tolerance:.0%}", near)
+
+
+def _reference_targets(rows: Rows) -> Iterator[Target]:
+    """The bench finds for the peers what another bench has found.
+
+    Minima do not depend on what is interrupted, and behind LiteX's bus on what is in the caches.
+    """
+    for core, known in reference.REFERENCES.items():
+        for kernel, figure, wanted, tolerance in (
+            ("dhrystone", "DMIPS/MHz", known.dmips, reference.TOLERANCE),
+            ("coremark", "CoreMark/MHz", known.coremark, reference.COREMARK_TOLERANCE),
+        ):
+            for row in of_part(rows, "kernels", kernel=kernel, core=core):
+                yield _near(f"{core}: {figure}", row[figure], wanted, tolerance)
+        for handler, column, spread in (
+            ("leaf", "first", known.first),
+            ("calls", "store", known.store),
+            ("leaf", "taken", known.taken_leaf),
+            ("calls", "taken", known.taken_calls),
+        ):
+            wanted = {"core": core, "handler": handler, "background": "local"}
+            for row in of_part(rows, "interrupts", **wanted) if spread else []:
+                name = f"{core}: {column} of a handler ({handler}), minimum"
+                yield _near(name, row[f"{column} min"], spread[0], reference.TOLERANCE)
+
+
+def targets(rows: Rows) -> list[Target]:
+    """Every target with its verdict."""
+    return [*_interrupt_targets(rows), *_speed_targets(rows), *_reference_targets(rows)]
