@@ -119,6 +119,8 @@ class Reference:
         self._csrs: list[_Csr] = []
         self._processors = [self._build(tier) for tier in range(params.tiers)]
         self._retired = [0] * params.tiers
+        # Of each tier, the last instruction; None if it trapped.
+        self._last: list[int | None] = [None] * params.tiers
         # Of each tier, the cause of a buffered access that has failed; loads among them that the
         # trace has left out.
         self._failed: list[int | None] = [None] * params.tiers
@@ -218,6 +220,9 @@ class Reference:
                 f" {what} is {core:#010x}, Spike has {spike:#010x}"
             )
 
+        last, self._last[tier] = self._last[tier], None if step["trap"] else word
+        if step["interrupt"] and step["cause"] == 0 and last not in (None, WFI):
+            fail("the instruction before a wake", last, WFI)
         if step["interrupt"] and step["cause"] & 0x20:
             self._interrupt(processor, step["cause"] & 0x1F)
         if state.pc & 0xFFFF_FFFF != pc and self._unreported and self._fails_late(tier, state.pc):
