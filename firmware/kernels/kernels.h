@@ -1,5 +1,5 @@
 /* The kernels of the bench of cores: what small firmware does all day. Each makes its own input, works
- * on it and returns a hash of all that it has found; tests/sim/kernel_reference.py says what it must be,
+ * on it and returns a hash of all that it has found; tests/firmware/kernel_reference.py says what it must be,
  * computed another way. They run hosted too. */
 #ifndef TIERV_KERNELS_H
 #define TIERV_KERNELS_H

@@ -54,5 +54,11 @@ def bench(coremark: Path | None, iterations: int, interrupts: int, seed: int, up
     sys.exit(not content["passed"])
 
 
+@main.command()
+def update_readme() -> None:
+    """Make the README's tables anew from the golden figures."""
+    report.update_readme()
+
+
 if __name__ == "__main__":
     main(prog_name="python -m tierv.sim.cores")

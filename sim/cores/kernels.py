@@ -10,7 +10,7 @@ from pathlib import Path
 from .program import FIRMWARE, FLAGS, Program, build_program
 from .run import Core, Run, RunError, run
 
-#: What each kernel must find (``tests/sim/kernel_reference.py``), in the order of their marks.
+#: What each kernel must find (``tests/firmware/kernel_reference.py``), in the order of their marks.
 EXPECTED: Mapping[str, int] = {
     "list": 0xC7CD5E8D,
     "matrix": 0xE80FB2AB,

@@ -15,7 +15,6 @@ from litex.soc.cores.cpu.picorv32 import PicoRV32
 from litex.soc.cores.cpu.vexriscv import VexRiscv
 
 from tierv.rtl.cluster import Cluster
-from tierv.rtl.layouts import ISSUE_TO_M_CYCLES
 from tierv.rtl.params import CoreParams, Region
 
 from ..core_model import SOURCES as CORE_SOURCES
@@ -173,8 +172,6 @@ def device_header() -> str:
 #define RESET_ADDRESS {RESET_ADDRESS:#x}
 /* An instruction of TierV is in X so many cycles before it retires. */
 #define X_TO_RETIRE_CYCLES 1
-/* An instruction of TierV issues so many cycles before it retires. */
-#define ISSUE_TO_RETIRE_CYCLES {ISSUE_TO_M_CYCLES}
 #endif
 """
 

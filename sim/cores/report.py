@@ -183,4 +183,10 @@ def readme_table(content: Mapping[str, Any]) -> str:
 def update(content: Mapping[str, Any]) -> None:
     """Make these figures the ones that the README shows."""
     GOLDEN.write_text(json.dumps(content, indent=1) + "\n")
+    update_readme()
+
+
+def update_readme() -> None:
+    """Make the README's tables anew from the golden figures."""
+    content = json.loads(GOLDEN.read_text())
     README.write_text(fill(README.read_text(), readme_table(content), MARKER))
