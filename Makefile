@@ -17,7 +17,7 @@ COREMARK ?=
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup packages test test-all bench bench-full bench-core experiment readme sim verilog generate \
+.PHONY: help setup packages test test-all bench bench-full bench-core synth experiment readme sim verilog generate \
         formal formal-full lint clean
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make bench                      run the experiments at CI length, print tables and plots"
 	@echo "make bench-full                 run them at full length"
 	@echo "make bench-core [COREMARK=DIR]  measure the core beside VexRiscv and PicoRV32; ARGS=--help"
+	@echo "make synth [ARGS=..]            size and clock on FPGAs, and the peers'; ARGS=--help shows options"
 	@echo "make experiment E=E5 [ARGS=..]  run one experiment; ARGS=--help shows its options"
 	@echo "make readme                     run the experiments and write their figures into the README"
 	@echo "make sim                        interactive simulation: console here, Ethernet on a TAP or socket"
@@ -66,6 +67,11 @@ $(VENV)/.formal: $(VENV)/.complete
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[formal]
 	@touch $@
 
+$(VENV)/.synth: $(VENV)/.complete
+	@echo "installing Python packages for synthesis into $(VENV)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[synth]
+	@touch $@
+
 setup: | build
 	@$(MAKE) --silent --no-print-directory packages
 	@$(MAKE) --silent --no-print-directory $(VENV)/.complete
@@ -73,7 +79,7 @@ setup: | build
 test: setup
 	@$(BIN)/python -m pytest
 
-test-all: setup $(VENV)/.formal
+test-all: setup $(VENV)/.formal $(VENV)/.synth
 	@$(BIN)/python -m pytest -m "slow or not slow"
 
 bench: setup
@@ -84,6 +90,9 @@ bench-full: setup
 
 bench-core: setup
 	@$(BIN)/python -m tierv.sim.cores bench $(if $(COREMARK),--coremark "$(COREMARK)") $(ARGS)
+
+synth: setup $(VENV)/.synth
+	@$(BIN)/python -m tierv.sim.synthesis run $(ARGS)
 
 experiment: setup
 	@$(BIN)/python -m tierv.sim.experiments $(E) $(ARGS)

@@ -1,0 +1,1 @@
+"""Size and clock of the core and of its peers on FPGAs, by open tools."""

