@@ -1,0 +1,155 @@
+"""The bench of cores: verdicts, command line, and the README's figures."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from tierv.sim.cores import report, verdict
+from tierv.sim.cores.__main__ import main
+from tierv.sim.experiments.readme import README, fill
+
+
+@pytest.fixture
+def golden() -> dict:
+    return json.loads(report.GOLDEN.read_text())
+
+
+def failed(rows) -> set[str]:
+    return {target.name for target in verdict.targets(rows) if not target.passed}
+
+
+def row_of(rows, part: str, **wanted) -> dict:
+    return verdict.of_part(rows, part, **wanted)[0]
+
+
+def test_the_readme_has_the_golden_figures(golden):
+    text = README.read_text()
+    assert fill(text, report.readme_table(golden), report.MARKER) == text
+
+
+def test_the_golden_verdicts_follow_from_its_rows(golden):
+    found = [(target.name, target.passed) for target in verdict.targets(golden["rows"])]
+    assert found == [(target["name"], target["passed"]) for target in golden["targets"]]
+    assert golden["passed"] == all(passed for _, passed in found)
+
+
+@pytest.mark.parametrize(
+    ("part", "wanted", "change", "named"),
+    [
+        (
+            "interrupts",
+            {"core": "TierV N=8"},
+            {"first max": 4},
+            "first handler instruction issues, cycles after the line",
+        ),
+        (
+            "interrupts",
+            {"core": "TierV N=3", "background": "bus"},
+            {"first max": 4},
+            "jitter of the first handler instruction, cycles",
+        ),
+        (
+            "interrupts",
+            {"core": "TierV N=3", "handler": "leaf"},
+            {"lost max": 9},
+            "taken beyond the handler's own instructions, issue slots",
+        ),
+        (
+            "interrupts",
+            {"core": "TierV N=3", "handler": "leaf"},
+            {"store max": 7},
+            "line pin to output pin, handler in C, cycles",
+        ),
+        (
+            "nested",
+            {"core": "TierV N=8", "levels": "2 to 7"},
+            {"first max": 4},
+            "nested eight deep: each level issues, cycles after its line",
+        ),
+        (
+            "kernels",
+            {"core": "TierV N=8", "kernel": "state"},
+            {"cycles": 1},
+            "state: cycles of TierV N=8 less those of TierV N=1",
+        ),
+        (
+            "kernels",
+            {"core": "TierV N=8", "kernel": "dhrystone"},
+            {"DMIPS/MHz": 0.5},
+            "DMIPS/MHz of TierV N=8",
+        ),
+        (
+            "slots",
+            {"core": "TierV N=1"},
+            {"total IPC": 0.99},
+            "driver and application, instructions over S (%)",
+        ),
+        (
+            "kernels",
+            {"core": "PicoRV32", "kernel": "dhrystone"},
+            {"DMIPS/MHz": 0.4},
+            "PicoRV32: DMIPS/MHz, reference 0.342",
+        ),
+        (
+            "interrupts",
+            {"core": "VexRiscv standard", "handler": "calls"},
+            {"taken min": 66},
+            "VexRiscv standard: taken of a handler (calls), minimum, reference 60",
+        ),
+    ],
+)
+def test_a_target_that_is_missed_is_named(golden, part, wanted, change, named):
+    rows = copy.deepcopy(golden["rows"])
+    row_of(rows, part, **wanted).update(change)
+    assert named in failed(rows)
+
+
+def test_coremark_is_judged_if_it_was_run(golden):
+    rows = [row for row in golden["rows"] if row.get("kernel") != "coremark"]
+    assert not [target for target in verdict.targets(rows) if "CoreMark" in target.name]
+    names = dict.fromkeys(row["core"] for row in verdict.of_part(rows, "kernels"))
+    for name in names:
+        rows.append(
+            {
+                "part": "kernels",
+                "core": name,
+                "kernel": "coremark",
+                "cycles": 4_000_000,
+                "instructions": 3_000_000,
+                "IPC": 0.75,
+                "CoreMark/MHz": 2.5 if name.startswith("TierV") else 2.275,
+            }
+        )
+    verdicts = {target.name: target.passed for target in verdict.targets(rows)}
+    assert verdicts["CoreMark/MHz of TierV N=8"]
+    assert verdicts["VexRiscv full: CoreMark/MHz, reference 2.275"]
+    assert not verdicts["PicoRV32: CoreMark/MHz, reference 0.648"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--interrupts", "3"], "interrupts must be 20 or more, not 3"),
+        (["--seed", "-1"], "seed must be 0 or more, not -1"),
+        (["--iterations", "0"], "iterations must be 1 or more, not 0"),
+        (["--coremark", "/nowhere"], "core_list_join.c in it, not /nowhere"),
+    ],
+)
+def test_a_wrong_command_line_is_refused(words, message):
+    done = CliRunner().invoke(main, ["bench", *words])
+    assert done.exit_code != 0
+    assert message in " ".join(done.output.split())
+
+
+def test_tables_show_every_part(golden, capsys):
+    from rich.console import Console
+
+    report.show(golden, Console(width=200, force_terminal=False))
+    text = capsys.readouterr().out
+    for words in ("list, cycles (IPC)", "PicoRV32", "misses", "a line that stays high", "SHARING"):
+        assert words.lower() in text.lower()
+    assert text.count("PASS") + text.count("FAIL") == len(golden["targets"])
