@@ -48,7 +48,7 @@ def bench(coremark: Path | None, iterations: int, interrupts: int, seed: int, up
     except RunError as error:
         raise click.ClickException(str(error)) from error
     report.show(content, console())
-    click.echo(f"JSON: {report.write(content)}")
+    click.echo(f"JSON and plot: {report.write(content)}")
     if update:
         report.update(content)
     sys.exit(not content["passed"])

@@ -10,9 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from ..experiments.plots import figure
 from ..experiments.readme import README, fill
 from ..experiments.report import cell, results_folder
 from .bench import Row, Settings
@@ -61,12 +63,25 @@ def summary(rows: Sequence[Row], settings: Settings) -> dict[str, Any]:
 
 
 def write(content: Mapping[str, Any]) -> Path:
-    """Write ``core.json`` to the folder of results."""
+    """Write ``core.json`` and ``core.png`` to the folder of results; returns the former."""
     folder = results_folder()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "core.json"
     path.write_text(json.dumps(content, indent=1) + "\n")
+    plot(content, path.with_suffix(".png"))
     return path
+
+
+def plot(content: Mapping[str, Any], path: Path) -> None:
+    """Bars of the worst cases of a handler that does all by itself, as a PNG file."""
+    rows = of_part(content["rows"], "interrupts", handler="leaf", background="local")
+    positions = np.arange(len(rows))
+    with figure(path, "An interrupt, worst case", ylabel="cycles") as axes:
+        for offset, name in ((-0.3, "first"), (0, "store"), (0.3, "lost")):
+            values = [row[f"{name} max"] for row in rows]
+            axes.bar_label(axes.bar(positions + offset, values, 0.3, label=name))
+        axes.set_xticks(positions, [row["core"].replace(" ", "\n") for row in rows])
+        axes.legend()
 
 
 def spread(row: Mapping[str, Any], name: str) -> str:
@@ -87,8 +102,8 @@ def _kernel_table(rows: Sequence[Row]) -> list[list[str]]:
 
     for kernel in (*EXPECTED, "coremark"):
         line(f"{kernel}, cycles (IPC)", kernel, lambda row: f"{row['cycles']:,} ({row['IPC']:.2f})")
-    for kernel, figure in (("dhrystone", "DMIPS/MHz"), ("coremark", "CoreMark/MHz")):
-        line(figure, kernel, lambda row, figure=figure: f"{row[figure]:.3f}")
+    for kernel, unit in (("dhrystone", "DMIPS/MHz"), ("coremark", "CoreMark/MHz")):
+        line(unit, kernel, lambda row, unit=unit: f"{row[unit]:.3f}")
     return lines
 
 

@@ -145,6 +145,15 @@ def test_a_wrong_command_line_is_refused(words, message):
     assert message in " ".join(done.output.split())
 
 
+def test_results_are_written_as_json_and_as_a_plot(golden, monkeypatch, tmp_path):
+    monkeypatch.setattr(report, "results_folder", lambda: tmp_path)
+    assert json.loads(report.write(golden).read_text()) == golden
+    assert {"experiment", "title", "reference", "config", "rows", "headline", "passed"} <= set(
+        golden
+    )
+    assert (tmp_path / "core.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_tables_show_every_part(golden, capsys):
     from rich.console import Console
 
