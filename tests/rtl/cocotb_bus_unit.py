@@ -11,7 +11,7 @@ import cocotb
 import encoding as rv
 from bench import EXIT, NOWHERE, RAM, Bench
 from cocotb_switches import place
-from programs import finish, start, waiting_loop, write
+from programs import finish, read, start, waiting_loop, write
 
 A, B, C, COUNT = 6, 7, 8, 9
 DEVICE, LOCAL = 10, 11
@@ -247,6 +247,25 @@ async def an_instruction_executes_though_the_word_behind_it_can_not_be_fetched(d
     for jump, expected in ((rv.jalr(0, 1, 0), 9), (rv.jalr(0, 1, 4), 2), (rv.jal(0, -16), 30)):
         bench.load(last - 16, [*rv.li(A, 21), rv.jalr(0, 1, 0), rv.NOP, jump])
         assert await bench.execute([*entry, *finish(A)]) == expected
+
+
+@cocotb.test()
+async def nothing_from_where_a_late_bus_error_traps_has_an_effect(dut):
+    bench = Bench(dut)
+    reset, base = bench.params.reset_address, bench.params.dmem.base
+    code = [*write("mtvec", reset + 0x400), *write("mbusmode", 1), *rv.li(LOCAL, base)]
+    code += [*rv.li(A, NOWHERE), rv.addi(C, 0, 1), rv.load("lw", B, A, 0)]
+    stores = range(0, 64, 4)
+    first = reset + 4 * len(code)
+    code += [rv.store("sw", C, LOCAL, offset) for offset in stores]
+    bench.load(reset + 0x400, [read("mepc", B), *finish(B)])
+    for wait_states in range(6):
+        bench.load(base, [0] * len(stores))
+        bench.bus.wait_states = lambda address, n=wait_states: n
+        trapped = await bench.execute([*code, rv.FENCE, rv.NOP])
+        assert first <= trapped < first + 64
+        for offset in stores:
+            assert bench.peek(base + offset) == int(first + offset < trapped), hex(trapped)
 
 
 @cocotb.test()

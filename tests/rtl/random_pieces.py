@@ -19,6 +19,14 @@ UNMAPPED = ((0x5000_0000, 0x9000_0000), (0xA000_0000, 0xF000_0000))
 #: Where a tier puts code on the bus, from its BUS register on; no other store goes there.
 BUS_CODE = 0x300
 SHARED_BYTES = 256
+#: Values of funct3 that the opcodes of loads, stores, branches, jalr and CSRs leave unused.
+UNUSED_FUNCT3 = {
+    0x03: (3, 6, 7),
+    0x23: (3, 4, 5, 6, 7),
+    0x63: (2, 3),
+    0x67: (1, 2, 3, 4, 5, 6, 7),
+    0x73: (4,),
+}
 
 # Registers with a fixed use; the others are random.
 RETURN, LOCAL, BUS, SHARED, TARGET, COUNTER, FRAME = 1, 2, 3, 4, 5, 30, 31
@@ -94,6 +102,15 @@ class Pieces:
 
     def _lines(self) -> int:
         return self._rng.getrandbits(self._params.lines)
+
+    def _illegal(self) -> int:
+        """A word that is no instruction, most often nearly one."""
+        rng = self._rng
+        rest = rng.choice((0, 0xFFFF_FFFF, 0x0000_0057, 0x3020_0173, 0x0200_1013))
+        opcode, functions = rng.choice([*UNUSED_FUNCT3.items()])
+        # Of a store, an address and a value that would do damage.
+        word = rv.i_type("addi", rng.choice(FREE), LOCAL, 4 * rng.randrange(32)) & ~0x707F
+        return rng.choice((rest, word | rng.choice(functions) << 12 | opcode))
 
     def _unmapped(self) -> int:
         """The address of a word that is nowhere."""
@@ -262,7 +279,7 @@ class Pieces:
         if kind == 0:
             self._emit(rng.choice((rv.ECALL, rv.EBREAK)))
         elif kind == 1:
-            self._emit(rng.choice((0, 0xFFFF_FFFF, 0x0000_0057, 0x3020_0173, 0x0200_1013)))
+            self._emit(self._illegal())
         elif kind == 2:
             # A CSR that does not exist, or a write to a read-only one.
             self._emit(
