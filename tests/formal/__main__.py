@@ -36,7 +36,7 @@ def chosen_checks(names: tuple[str, ...], full: bool) -> list[Check]:
 
 def is_found(plant: Plant, verdict: Verdict) -> bool:
     """The check fails because of the planted bug, at the property that should."""
-    return verdict.status is Status.FAILED and plant.finds in verdict.failed
+    return verdict.status is Status.FAILED and not set(plant.finds).isdisjoint(verdict.failed)
 
 
 def depth_words(verdict: Verdict) -> str:
@@ -47,6 +47,8 @@ def depth_words(verdict: Verdict) -> str:
         return f"unbounded, by induction over {verdict.depth} cycles"
     if verdict.method == "reset":
         return f"{verdict.depth} cycles after a reset in any state"
+    if verdict.method == "relation":
+        return "unbounded, by a relation that each cycle keeps"
     return f"{verdict.depth} cycles from reset"
 
 
@@ -84,7 +86,7 @@ def plants_table(found: list[tuple[Plant, Verdict]]) -> Table:
         table.add_row(
             plant.name,
             plant.check,
-            plant.finds,
+            " or ".join(plant.finds),
             f"{verdict.seconds:.0f}",
             f"[{'green' if good else 'bold red'}]{words}[/]",
         )
@@ -103,7 +105,7 @@ def save(verdicts: list[Verdict], plants: list[tuple[Plant, Verdict]], path: Pat
             {
                 "plant": plant.name,
                 "check": plant.check,
-                "must_fail": plant.finds,
+                "must_fail": list(plant.finds),
                 "failed": verdict.failed,
                 "found": is_found(plant, verdict),
                 "seconds": verdict.seconds,

@@ -76,11 +76,15 @@ class Bench(Elaboratable):
         self.domain = ClockDomain("sync", reset_less=not reset)
         self.m.domains += self.domain
         self._assumptions = 0
+        #: Rows of memories of `core` that hold what those of `other` do: assumed in the first
+        #: cycle, proved from there.
+        self.same_rows: list[tuple[str, int]] = []
         #: Wires of the flattened design that hold in the first cycle of an unbounded proof.
         self.at_start: list[str] = []
         self._names: set[str] = set()
         #: Wires of the flattened design by the signal that shows them here.
         self.watched: dict[str, str] = {}
+        self._watches: dict[str, Signal] = {}
         #: Rows of memories that are always zero; another check proves it.
         self.zero_rows: list[tuple[str, int]] = []
         #: Wires of the flattened design that are free instead of driven.
@@ -92,15 +96,25 @@ class Bench(Elaboratable):
         return self.m
 
     def add_core(
-        self, name: str, program: dict[int, int], *, window: bool = False, errors: bool = False
+        self,
+        name: str,
+        program: dict[int, int],
+        *,
+        window: bool = False,
+        errors: bool = False,
+        inputs: dict[str, Value] | None = None,
     ) -> Core:
-        """Another core with inputs of its own; its parts are attributes at once."""
+        """Another core, its inputs free but for `inputs`; its parts are attributes at once."""
         core = Core(self.params)
         self.m.submodules[name] = _Elaborated(core)
         for port, member in core.signature.members.items():
-            if member.flow is In and port not in ("imem_read_data", "wb_ack", "wb_err"):
-                signal = getattr(core, port)
-                self.m.d.comb += signal.eq(self.any_value(len(signal), f"{name}_{port}"))
+            if member.flow is not In or port in ("imem_read_data", "wb_ack", "wb_err"):
+                continue
+            signal = getattr(core, port)
+            value = (inputs or {}).get(port)
+            if value is None:
+                value = self.any_value(len(signal), f"{name}_{port}")
+            self.m.d.comb += signal.eq(value)
         self.m.d.comb += core.imem_read_data.eq(
             self._instructions(core.imem_address, program, window, name)
         )
@@ -175,11 +189,11 @@ class Bench(Elaboratable):
 
     def watch(self, wire: str, width: int) -> Signal:
         """A wire inside the core, named as in the flattened design."""
-        name = f"watched__{len(self.watched)}"
-        signal = Signal(width, name=name)
-        self.m.d.comb += signal.eq(AnySeq(width))
-        self.watched[name] = wire
-        return signal
+        if wire not in self._watches:
+            name = f"watched__{len(self.watched)}"
+            self._watches[wire] = Signal(width, name=name)
+            self.watched[name] = wire
+        return self._watches[wire]
 
     def cut(self, wire: str) -> None:
         """Let the wire, named as in the flattened design, have any value in every cycle."""
@@ -232,7 +246,12 @@ class Bench(Elaboratable):
 
     def rtlil(self) -> str:
         """The design as module ``top``; every property cell has its property's name."""
-        ports = [self.domain.clk, *([] if self.domain.rst is None else [self.domain.rst])]
+        # What is watched is an input until the design is flat.
+        ports = [
+            *self._watches.values(),
+            self.domain.clk,
+            *([] if self.domain.rst is None else [self.domain.rst]),
+        ]
         text = rtlil.convert(self, name="top", ports=ports, emit_src=False)
         return _name_properties(text)
 

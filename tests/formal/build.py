@@ -24,6 +24,7 @@ def main(name: str, folder: Path, plant: str | None) -> None:
         "cuts": bench.cuts,
         "zero_rows": bench.zero_rows,
         "watched": bench.watched,
+        "same_rows": bench.same_rows,
         "at_start": bench.at_start,
     }
     (folder / "options.json").write_text(json.dumps(options))

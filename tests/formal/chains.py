@@ -189,4 +189,5 @@ CHECKS = [
     )
     for name, fill in _NAMES
     for tiers, buffered, depth in RUNS
+    if fill is not order or tiers > 1 or buffered
 ]

