@@ -16,8 +16,8 @@ MODULES = {
     "cocotb_wfi": ("three",),
     "cocotb_csrs": ("three", "one"),
     "cocotb_counters": ("three",),
-    "cocotb_lines": ("eight",),
-    "cocotb_traps": ("eight",),
+    "cocotb_lines": ("three", "eight"),
+    "cocotb_traps": ("three", "eight"),
     "cocotb_tiers": ("three",),
     "cocotb_bus_unit": ("three",),
 }
