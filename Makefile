@@ -18,7 +18,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup packages test test-all bench bench-full bench-core synth experiment readme sim verilog generate \
-        formal formal-full lint clean
+        formal formal-full coverage mutants lint clean
 
 help:
 	@echo "make test                       run the tests (sets everything up first)"
@@ -34,6 +34,8 @@ help:
 	@echo "make generate                   make the generated tables of the documents anew"
 	@echo "make formal                     prove the core: the short set"
 	@echo "make formal-full                prove everything, and find every planted bug"
+	@echo "make coverage                   line and toggle coverage of the core; ARGS=--missing lists gaps"
+	@echo "make mutants                    plant faults in the core and see tests find them"
 	@echo "make lint                       check format and style"
 	@echo "make setup                      only install what all of these need"
 	@echo "make clean                      remove everything built"
@@ -115,6 +117,12 @@ formal: setup $(VENV)/.formal
 
 formal-full: setup $(VENV)/.formal
 	@PYTHONPATH=tests $(BIN)/python -m formal --full $(ARGS)
+
+coverage: setup
+	@$(BIN)/python tests/rtl/core_coverage.py $(ARGS)
+
+mutants: setup $(VENV)/.formal
+	@$(BIN)/python tests/rtl/mutants.py $(ARGS)
 
 lint: setup
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/codespell

@@ -1,0 +1,151 @@
+"""Faults planted in the core, and the tests that find them: ``python tests/rtl/mutants.py --help``.
+
+Each is active in runs of its own: random programs in lock-step with Spike, lines at every cycle of
+the sweep's programs, then the cocotb tests, until one fails.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from lockstep import CORES, case_of_seed, run_case, run_core
+from mutants_explained import explanation
+from mutated_core import Mutant, MutatedCore, idle_mutants, mutated_core
+from sweep import sweep
+from sweep_programs import SweepProgram, classes
+from worker_pool import WORKERS, run_in_workers
+
+from tierv.rtl.params import CoreParams
+from tierv.sim.core_model import BenchError
+from tierv.sim.paths import BuildError
+
+#: The same core in the lock-step and the cocotb tests.
+LOCKSTEP_CORE, COCOTB_CORE = "3", "three"
+SEEDS = range(12)
+PIECES = 200
+#: The sound core needs less than a third of them.
+CYCLES = 60_000
+PAIRS = 29
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Which test found a fault, if any did."""
+
+    mutant: Mutant
+    #: The test and what it said.
+    killer: str | None
+    #: Why no test can find it.
+    excuse: str | None = None
+
+
+def _first_line(text: object) -> str:
+    return str(text).splitlines()[0] if str(text) else type(text).__name__
+
+
+def _lockstep(core: MutatedCore, mutant: Mutant) -> str | None:
+    for seed in SEEDS:
+        case = case_of_seed(LOCKSTEP_CORE, seed, PIECES)
+        # Programs that go round and round would take Spike for ever.
+        options = ("--mutation", str(mutant.number), "--cycles", str(CYCLES))
+        with tempfile.TemporaryDirectory() as folder:
+            run = run_core(case, core.model, Path(folder), *options)
+        if run.status:
+            return f"lock-step, seed {seed}: the programs did not end ({run.status})"
+        problem = run_case(case, core.model, *options).problem
+        if problem:
+            return f"lock-step, seed {seed}: {problem}"
+    return None
+
+
+def _sweep(core: MutatedCore, mutant: Mutant) -> str | None:
+    for name in classes(core.params):
+        program = SweepProgram(name, core.params)
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                option = ("--mutation", str(mutant.number))
+                sweep(program, Path(folder), *option, pairs=PAIRS, model=core.model)
+            except AssertionError as error:
+                return f"sweep: {_first_line(error)}"
+    return None
+
+
+def _cocotb(core: MutatedCore, mutant: Mutant) -> str | None:
+    # cocotb's own modules are not wanted in a process that has Spike.
+    from cocotb_cores import run_module
+    from test_core import MODULES
+
+    for module, cores in MODULES.items():
+        if COCOTB_CORE not in cores:
+            continue
+        results = run_module(module, COCOTB_CORE, source=core.core, mutation=mutant.number)
+        for test, failure in results.items():
+            if failure:
+                return f"{module}, {test}: {_first_line(failure)}"
+    return None
+
+
+_TESTS = (_lockstep, _sweep, _cocotb)
+
+
+def judge(core: MutatedCore, mutant: Mutant) -> Verdict:
+    """Run the tests until one fails; a bench that gives up has failed, too."""
+    for test in _TESTS:
+        try:
+            killer = test(core, mutant)
+        except (BenchError, BuildError, subprocess.TimeoutExpired) as error:
+            killer = f"{test.__name__[1:]}: {type(error).__name__}: {_first_line(error)}"
+        if killer:
+            return Verdict(mutant, killer)
+    return Verdict(mutant, None)
+
+
+def judge_all(params: CoreParams, workers: int = WORKERS) -> Iterator[Verdict]:
+    """A verdict on each planted fault, in any order; those that no test found come last.
+
+    Raises ``AssertionError`` if the core without a fault does not survive.
+    """
+    core = mutated_core(params)
+    from cocotb_cores import build_core
+
+    build_core(COCOTB_CORE, core.core)
+    none = Mutant(0, "none", "", "", "", 0, ())
+    (sound,) = run_in_workers(lambda mutant: judge(core, mutant), [none])
+    assert sound.killer is None, f"the core without a fault fails: {sound.killer}"
+    survivors = []
+    for verdict in run_in_workers(lambda mutant: judge(core, mutant), core.mutants, workers):
+        if verdict.killer:
+            yield verdict
+        else:
+            survivors.append(verdict.mutant)
+    idle = idle_mutants(core, survivors) if survivors else set()
+    for mutant in survivors:
+        same = "nothing depends on it: the netlist is the same without it"
+        yield Verdict(mutant, None, same if mutant.number in idle else explanation(mutant))
+
+
+@click.command()
+@click.option("--workers", type=click.IntRange(1), default=WORKERS, show_default=True)
+def main(workers: int) -> None:
+    """Plant faults in the core, one at a time, and show which test finds each."""
+    survivors = 0
+    verdicts = []
+    for verdict in judge_all(CORES[LOCKSTEP_CORE], workers):
+        verdicts.append(verdict)
+        shown = verdict.killer or f"SURVIVES: {verdict.excuse or 'not explained'}"
+        click.echo(f"{verdict.mutant.number:3d} {verdict.mutant}\n        {shown}")
+        survivors += not verdict.killer and not verdict.excuse
+    killed = sum(verdict.killer is not None for verdict in verdicts)
+    excused = len(verdicts) - killed - survivors
+    click.echo(f"{len(verdicts)} faults: {killed} found, {excused} explained, {survivors} neither")
+    sys.exit(1 if survivors else 0)
+
+
+if __name__ == "__main__":
+    main()
