@@ -170,6 +170,14 @@ _ALL = [
         finds=("gets_on",),
     ),
     Plant(
+        name="lower-tier-drops-what-issues",
+        module="frontend.issue",
+        text="killed = self.kill.valid & (self.kill.tier == i_tier)",
+        bug="killed = self.kill.valid",
+        check="twins",
+        finds=("issues", "stage_I", "d", "buffer_heads"),
+    ),
+    Plant(
         name="late-result-used-too-early",
         module="backend.operands",
         text="(x_match & self.x_writer.late)",

@@ -179,6 +179,7 @@ def solve(check: Check, *, solver: str = "boolector", plant: str | None = None) 
         runs.insert(0, [*from_any, "-t", f"{check.depth}:{check.depth + 1}"])
     if check.method in (Method.RESET, Method.RELATION):
         runs = [[*from_any, "-t", f"1:{check.depth + 1}"]]
+    if check.method is Method.RESET:
         covers += from_any
     for words in runs:
         output = _smtbmc(folder, solver, [*words, "--dump-vcd", "trace.vcd"])
