@@ -34,8 +34,9 @@ CORES = {
 _BUILD_FLAGS = (
     *("--no-public-flat-rw", "--public-depth", "1", "-O3", "--x-assign", "fast"),
     *("--x-initial", "fast", "--noassert", "-Wno-fatal", "-Wno-lint", "-Wno-style"),
-    *("-CFLAGS", "-O1"),
 )
+#: A flat core is one large function, which optimisation takes minutes for.
+_CXX_LEVEL, _FLAT_CXX_LEVEL = "-O1", "-O0"
 _TEST = re.compile(r"@cocotb\.test\([^)]*\)\nasync def (\w+)\(dut\)")
 
 
@@ -46,8 +47,10 @@ def cocotb_tests(module: str) -> list[str]:
 
 def build_core(core: str, source: Path | None = None) -> Path:
     """The model of a core for cocotb, or of another Verilog for it, built once; its folder."""
+    level = _FLAT_CXX_LEVEL if source else _CXX_LEVEL
     source = source or core_verilog(Core, CORES[core], MODULE)
-    digest = hashlib.sha256(source.read_bytes() + repr(_BUILD_FLAGS).encode()).hexdigest()
+    flags = (*_BUILD_FLAGS, "-CFLAGS", level)
+    digest = hashlib.sha256(source.read_bytes() + repr(flags).encode()).hexdigest()
     folder = build_root() / "core" / f"cocotb-{core}-{digest[:12]}"
     with locked(folder):
         if not (folder / ".complete").exists():
@@ -59,7 +62,7 @@ def build_core(core: str, source: Path | None = None) -> Path:
                         sources=[source],
                         hdl_toplevel=MODULE,
                         build_dir=folder,
-                        build_args=_BUILD_FLAGS,
+                        build_args=flags,
                         log_file=log,
                     )
                 except SystemExit as error:
