@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import cocotb
 import encoding as rv
 from bench import Bench
@@ -95,8 +97,9 @@ async def every_bit_of_a_counter_can_be_set_and_cleared_without_another_one(dut)
     base = bench.params.dmem.base
     # Of tier 0 alone, mcycle and monitor 3 count a few hundred cycles, the others nothing.
     counting, counted = ("mcycle", "mhpmcounter3"), 0xFFF
-    for pattern in (0x5A5A_525A, 0xA5A5_A1A5):
-        code = [*rv.li(LOCAL, base), *rv.li(A, pattern)]
+    patterns = (0x5A5A_525A, 0xA5A5_A1A5, 0x5A5A_52A5, 0xA5A5_A15A)
+    for pattern, wait in itertools.product(patterns, range(2)):
+        code = [*rv.li(LOCAL, base), *rv.li(A, pattern), *[rv.NOP] * wait]
         names = [f"mhpmcounter{number}{half}" for number in (3, 4, 5) for half in ("h", "")]
         names += ["mcycleh", "mcycle"]
         for name in names:
@@ -106,6 +109,7 @@ async def every_bit_of_a_counter_can_be_set_and_cleared_without_another_one(dut)
         reads = [read(name, B) for name in names]
         stores = [rv.store("sw", B, LOCAL, 4 * n) for n in range(2 * len(names))]
         code += [word for pair in zip(reads, stores, strict=False) for word in pair]
+        code += [rv.NOP] * wait
         for name in names:
             code.append(rv.csr("csrrc", 0, CSR[name], A))
         later = stores[len(names) :]
@@ -119,6 +123,21 @@ async def every_bit_of_a_counter_can_be_set_and_cleared_without_another_one(dut)
             was_cleared = bench.peek(base + 4 * (len(names) + number))
             assert was_set & ~noise == expected & ~noise, name
             assert was_cleared & ~noise == 0, name
+
+
+@cocotb.test()
+async def setting_and_clearing_no_bit_costs_a_counter_the_same_whatever_it_holds(dut):
+    bench = Bench(dut)
+    base = bench.params.dmem.base
+    for operation in ("csrrs", "csrrc"):
+        code = [*rv.li(LOCAL, base), rv.addi(A, 0, 0)]
+        for number in range(16):
+            code += [*[rv.NOP] * (number % 5), rv.csr(operation, 0, CSR["mhpmcounter3"], A)]
+            code += [read("mcycle", B), read("mhpmcounter3", C), rv.r_type("sub", B, B, C)]
+            code.append(rv.store("sw", B, LOCAL, 4 * number))
+        await bench.execute([*code, *finish()])
+        differences = [bench.peek(base + 4 * number) for number in range(16)]
+        assert len({b - a for a, b in itertools.pairwise(differences)}) == 1, differences
 
 
 @cocotb.test()

@@ -10,6 +10,12 @@ from mutated_core import Mutant
 _SIGN_ONLY = "a copy of a loaded byte or half word of which only the sign is used"
 #: What the description of a fault begins with, and why it changes nothing that matters.
 _EXPLANATIONS = {
+    "cnot0 of bus_fetcher.$9[26]": (
+        "the bit is inverted twice: as the first word of a pair comes, and as the second does"
+    ),
+    "const0 of $flatten\\fetcher.$lt$core.v:12597$2644 A": (
+        "a tier with four pairs has no fetch in F, so that the comparison is not used then"
+    ),
     "inv of history$366.$19[2]": "bit 2 of a sum of which two bits are kept",
     "inv of $flatten\\write_back.$ternary$core.v:21613$11309 B": _SIGN_ONLY,
     "const0 of write_back.$47[3]": _SIGN_ONLY,
