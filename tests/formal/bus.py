@@ -182,7 +182,7 @@ CHECKS = [
         )
         for tiers, buffered, depth, short in (
             (1, False, 15, True),
-            (1, True, 20, True),
+            (1, True, 20, False),
             (2, False, 20, False),
         )
     ),
