@@ -170,5 +170,5 @@ CHECKS = [
         depth=depth,
         short=tiers == 1,
     )
-    for tiers, depth in ((1, 11), (2, 18))
+    for tiers, depth in ((1, 12), (2, 18))
 ]
