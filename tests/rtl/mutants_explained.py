@@ -10,6 +10,12 @@ from mutated_core import Mutant
 _SIGN_ONLY = "a copy of a loaded byte or half word of which only the sign is used"
 #: What the description of a fault begins with, and why it changes nothing that matters.
 _EXPLANATIONS = {
+    "inv of $flatten\\line_unit.$procmux$12146 B": (
+        "the age of a line after its stamp was written, which its next rise clears"
+    ),
+    "cnot1 of $flatten\\execute.$procmux$12658_CMP121 A": (
+        "a comparison with 0x7e3, bit 2 of which is 0, and the fault needs bit 2 to be 1"
+    ),
     "cnot0 of bus_fetcher.$9[26]": (
         "the bit is inverted twice: as the first word of a pair comes, and as the second does"
     ),
