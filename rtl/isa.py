@@ -136,7 +136,12 @@ def _ro(name: str, address: int, scope: Scope, description: str, **more) -> Csr:
 
 STANDARD_CSRS = (
     _rw("mstatus", 0x300, Scope.TIER, "MIE and MPIE; MPP reads 3."),
-    _rw("misa", 0x301, Scope.CORE, "Reads RV32IM; writes are ignored."),
+    _rw(
+        "misa",
+        0x301,
+        Scope.CORE,
+        "Reads RV32IM, and B in a core with Zba, Zbb and Zbs; writes are ignored.",
+    ),
     _rw("mie", 0x304, Scope.TIER, "Enables MSI, MTI and MEI."),
     _rw("mtvec", 0x305, Scope.TIER, "Trap handler, direct mode; bits 1:0 read 0."),
     _rw("mstatush", 0x310, Scope.TIER, "Reads 0."),

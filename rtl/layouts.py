@@ -156,6 +156,32 @@ class Operation(enum.Enum, shape=unsigned(3)):
     SECOND = 4
 
 
+class Source(enum.Enum, shape=unsigned(3)):
+    """What ``Operation.SECOND`` gives."""
+
+    SECOND = 0
+    # The first operand: its low byte or half-word extended, its bytes in reverse order, each byte
+    # all ones unless it is zero.
+    SIGN_BYTE = 1
+    SIGN_HALF = 2
+    ZERO_HALF = 3
+    SWAPPED = 4
+    FILLED = 5
+
+
+class SlowBits(enum.Enum, shape=unsigned(3)):
+    """Bit manipulation whose result comes as late as a product."""
+
+    NONE = 0
+    LEADING = 1
+    TRAILING = 2
+    ONES = 3
+    MIN = 4
+    MINU = 5
+    MAX = 6
+    MAXU = 7
+
+
 #: What an instruction does, as the decoder finds it.
 CONTROL = data.StructLayout(
     {
@@ -163,6 +189,17 @@ CONTROL = data.StructLayout(
         "operation": Operation,
         # Subtract, or shift right arithmetic.
         "alternate": 1,
+        # Zba: the first operand of the adder is shifted left by so many places.
+        "shift_add": 2,
+        # Of the second operand of the logic unit: one bit, at this place; then inverted.
+        "single": 1,
+        "invert": 1,
+        "source": Source,
+        # The shifter rotates; only bit 0 of its result counts.
+        "rotate": 1,
+        "extract": 1,
+        # Not a multiplication, though it goes the same way.
+        "slow": SlowBits,
         # Where the result comes from; none of these: the adder and logic unit.
         "shift": 1,
         "compare": 1,

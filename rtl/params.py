@@ -77,6 +77,10 @@ class CoreParams:
     counters: bool = True
     #: ``mlinestamp`` registers.
     line_stamps: bool = True
+    #: Extensions for bit manipulation: addresses, basic, single bits.
+    zba: bool = False
+    zbb: bool = False
+    zbs: bool = False
     #: RVFI outputs.
     rvfi: bool = False
     #: Replace multiply and divide by the formal stand-ins of riscv-formal.
@@ -100,6 +104,11 @@ class CoreParams:
             )
         if self.altops and not self.rvfi:
             raise ValueError("altops must be used with rvfi, not alone")
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """Optional extensions of the instruction set, as in a string that names it."""
+        return tuple(name for name in ("zba", "zbb", "zbs") if getattr(self, name))
 
     @property
     def tier_bits(self) -> int:

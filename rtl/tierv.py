@@ -98,7 +98,7 @@ class Core(wiring.Component):
         self._predecoder = m.submodules.predecoder = Predecoder(p)
         self._buffer = m.submodules.buffer = IssueBuffer(p)
         self._operands = m.submodules.operands = Operands(p)
-        self._decoder = m.submodules.decoder = Decoder()
+        self._decoder = m.submodules.decoder = Decoder(p)
         self._execute = m.submodules.execute = Execute(p)
         self._m = self._execute.m
         self._multiplier = m.submodules.multiplier = Multiplier(p)
@@ -264,7 +264,7 @@ class Core(wiring.Component):
             self._csrs.x_wants_mepc.eq(execute.wants_mepc),
             execute.vector.eq(self._csrs.x_vector),
             execute.buffered.eq(self._csrs.buffered),
-            multiplier.funct3.eq(x.control.funct3),
+            multiplier.control.eq(x.control),
             multiplier.first.eq(x.first),
             multiplier.second.eq(x.second),
             divider.request.eq(execute.divide),

@@ -6,6 +6,7 @@ import enum
 import os
 from pathlib import Path
 
+from tierv.rtl.params import CoreParams
 from tierv.soc.cpu.tierv import VARIANTS
 from tierv.soc.params import SocParams
 
@@ -40,12 +41,15 @@ def build_firmware(app: str, model: Model, context: Context) -> Program:
     """
     if not (_SOURCES / "Makefile").exists():
         raise BuildError(f"there is no firmware to build in {_SOURCES}: use a checkout")
-    folder = build_root() / "firmware" / model.params.name / f"{context}-{app}"
+    extensions = CoreParams().extensions if model.params.soc.cpu == "tierv" else ()
+    allowed = "".join(f"_{name}" for name in extensions)
+    folder = build_root() / "firmware" / model.params.name / f"{context}-{app}{allowed}"
     arguments = {
         "APP": app,
         "CONTEXT": str(context),
         "SOC": str(model.include),
         "BUILD": str(folder),
+        "EXTENSIONS": allowed,
     }
     with locked(folder):
         words = [f"{name}={value}" for name, value in arguments.items()]

@@ -6,10 +6,13 @@ from amaranth.lib.wiring import In, Out
 
 from ..isa import Cause, Funct12, Opcode
 from ..layouts import CONTROL, PC_BITS, Operation
+from ..params import CoreParams
+from . import bitmanip
 
 
 class Decoder(wiring.Component):
-    """RV32IM_Zicsr_Zifencei, machine mode (volume I, chapter 35; volume II, chapter 3).
+    """RV32IM_Zicsr_Zifencei, machine mode (volume I, chapter 35; volume II, chapter 3), and the
+    extensions for bit manipulation that the parameters name.
 
     Anything else raises an illegal-instruction exception; whether a CSR exists is found in X.
     """
@@ -28,6 +31,10 @@ class Decoder(wiring.Component):
     distance: Out(PC_BITS)
     #: A jump or branch goes to an odd half-word.
     misaligned_target: Out(1)
+
+    def __init__(self, params: CoreParams) -> None:
+        self._params = params
+        super().__init__()
 
     def elaborate(self, platform) -> Module:
         m = Module()
@@ -142,6 +149,7 @@ class Decoder(wiring.Component):
                 ]
             with m.Case(Opcode.SYSTEM):
                 self._system(m, legal, writes)
+        bitmanip.decode(m, self._params, word, control, legal)
         with m.If(self.fetch_fault):
             m.d.comb += [control.exception.eq(1), control.cause.eq(Cause.INSTRUCTION_ACCESS)]
         with m.Elif(~legal | (word[:2] != 0b11)):

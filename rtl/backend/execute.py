@@ -86,7 +86,7 @@ class Execute(wiring.Component):
             executes.eq(live & proper),
         ]
 
-        m.submodules.alu = alu = Alu()
+        m.submodules.alu = alu = Alu(p)
         m.d.comb += [
             alu.control.eq(control),
             alu.first.eq(x.first),

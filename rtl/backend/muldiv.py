@@ -6,9 +6,10 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..layouts import tier_event_layout
+from ..layouts import CONTROL, tier_event_layout
 from ..params import CoreParams
 from ..util import bit
+from .bitmanip import SlowBitUnit
 
 #: Bitmasks of riscv-formal's alternative operations (ALTOPS), by funct3 from mul to remu.
 ALTOPS_MASKS = (
@@ -26,13 +27,16 @@ ALTOPS_SUBTRACT = (2, 4, 5, 6, 7)
 
 
 class Multiplier(wiring.Component):
-    """32 x 32 bits: operands in X, 16-bit partial products in M, result at the end of M."""
+    """32 x 32 bits: operands in X, 16-bit partial products in M, result at the end of M.
+
+    What of Zbb takes as long comes the same way.
+    """
 
     def __init__(self, params: CoreParams) -> None:
         self._params = params
         super().__init__(
             {
-                "funct3": In(3),
+                "control": In(CONTROL),
                 "first": In(32),
                 "second": In(32),
                 #: In M, for the operands that were in X a cycle ago.
@@ -42,11 +46,27 @@ class Multiplier(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        high = Signal()
-        m.d.sync += high.eq(self.funct3[:2] != 0)
+        product = Signal(32)
         if self._params.altops:
-            m.d.sync += self.result.eq(altops(self.funct3, self.first, self.second))
-            return m
+            m.d.sync += product.eq(altops(self.control.funct3, self.first, self.second))
+        else:
+            self._multiply(m, product)
+        if self._params.zbb:
+            m.submodules.slow_bits = slow_bits = SlowBitUnit()
+            m.d.comb += [
+                slow_bits.control.eq(self.control),
+                slow_bits.first.eq(self.first),
+                slow_bits.second.eq(self.second),
+                self.result.eq(Mux(slow_bits.chosen, slow_bits.result, product)),
+            ]
+        else:
+            m.d.comb += self.result.eq(product)
+        return m
+
+    def _multiply(self, m: Module, product: Signal) -> None:
+        funct3 = self.control.funct3
+        high = Signal()
+        m.d.sync += high.eq(funct3[:2] != 0)
 
         def halves(operand, is_signed, name: str):
             low = Signal(signed(17), name=f"{name}_low")
@@ -57,8 +77,8 @@ class Multiplier(wiring.Component):
             ]
             return low, top
 
-        first_low, first_high = halves(self.first, self.funct3[:2] != 3, "first")
-        second_low, second_high = halves(self.second, ~self.funct3[1], "second")
+        first_low, first_high = halves(self.first, funct3[:2] != 3, "first")
+        second_low, second_high = halves(self.second, ~funct3[1], "second")
         low_low = Signal(32)
         low_high = Signal(signed(34))
         high_low = Signal(signed(34))
@@ -74,9 +94,8 @@ class Multiplier(wiring.Component):
         m.d.comb += [
             middle.eq(low_high + high_low),
             total.eq(Cat(low_low[16:], high_high[:32]) + middle),
-            self.result.eq(Mux(high, total[16:], Cat(low_low[:16], total[:16]))),
+            product.eq(Mux(high, total[16:], Cat(low_low[:16], total[:16]))),
         ]
-        return m
 
 
 class Divider(wiring.Component):

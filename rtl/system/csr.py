@@ -22,8 +22,9 @@ from ..util import applied, bit, pick
 from .counters import LATENCY_BITS
 
 CSR = csr_addresses()
-#: misa: MXL = 1 (32 bits), extensions I and M.
+#: misa: MXL = 1 (32 bits), extensions I and M; B where Zba, Zbb and Zbs are all there.
 MISA = 1 << 30 | 1 << 12 | 1 << 8
+MISA_B = 1 << 1
 MSTATUS_MIE = 3
 MSTATUS_MPIE = 7
 MSTATUS_MPP = 11
@@ -302,7 +303,7 @@ class CsrFile(wiring.Component):
 
     def _identity(self) -> dict[str, Value]:
         return {
-            "misa": Const(MISA, 32),
+            "misa": Const(MISA | (MISA_B if len(self._params.extensions) == 3 else 0), 32),
             "mimpid": Const(version_number(), 32),
             "mhartid": self.tier,
         }

@@ -109,6 +109,13 @@ def main() -> None:
 @click.option("--counts/--no-counts", default=True, help="Count for other FPGA families too.")
 @click.option("--lines", type=int, default=8, show_default=True)
 @click.option("--counters/--no-counters", default=True, show_default=True)
+@click.option(
+    "--extension",
+    "extensions",
+    multiple=True,
+    type=click.Choice(["zba", "zbb", "zbs", "none"]),
+    help="Build these extensions in, or none of them, instead of the usual ones.",
+)
 @click.option("--path", is_flag=True, help="Print each design's slowest path.")
 @click.option("--breakdown", "parts", is_flag=True, help="Print the area of every part.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count(), show_default=True)
@@ -121,6 +128,7 @@ def run(
     counts: bool,
     lines: int,
     counters: bool,
+    extensions: tuple[str, ...],
     path: bool,
     parts: bool,
     jobs: int,
@@ -132,6 +140,8 @@ def run(
     """
     page = console()
     options = {"lines": lines, "counters": counters}
+    if extensions:
+        options |= {name: name in extensions for name in ("zba", "zbb", "zbs")}
     which = {"both": (True, False), "with": (True,), "without": (False,)}[memories]
     subjects = _subjects(tiers, which, () if no_peers else peers, **options)
     flows = [_flow(subject) for subject in subjects]

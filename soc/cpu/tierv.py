@@ -53,7 +53,8 @@ class TierV(CPU):
 
     @property
     def gcc_flags(self) -> str:
-        return "-march=rv32i2p0_m -mabi=ilp32 -D__tierv__"
+        march = "_".join(("rv32i2p0_m", *self.parameters.extensions))
+        return f"-march={march} -mabi=ilp32 -D__tierv__"
 
     def __init__(self, platform, variant: str = "standard") -> None:
         self.platform = platform

@@ -1,4 +1,4 @@
-"""What RV32IM's instructions compute, from the words of the ISA manual, in unbounded integers."""
+"""What RV32IM, Zba, Zbb and Zbs compute, from the ISA manual, in unbounded integers."""
 
 from __future__ import annotations
 
@@ -23,6 +23,30 @@ def _divide(first: int, second: int) -> tuple[int, int]:
     return quotient, first - quotient * second
 
 
+def _rotated(value: int, right: int) -> int:
+    return value >> right % 32 | value << -right % 32
+
+
+def _bytes(value: int) -> bytes:
+    return value.to_bytes(4, "little")
+
+
+def unary(name: str, value: int) -> int:
+    """Result of an instruction with one operand."""
+    text = f"{value:032b}"
+    results = {
+        "clz": lambda: len(text) - len(text.lstrip("0")),
+        "ctz": lambda: len(text) - len(text.rstrip("0")),
+        "cpop": lambda: text.count("1"),
+        "sext.b": lambda: signed(value, 8),
+        "sext.h": lambda: signed(value, 16),
+        "zext.h": lambda: value % 65536,
+        "rev8": lambda: int.from_bytes(_bytes(value), "big"),
+        "orc.b": lambda: int.from_bytes(bytes(255 * bool(b) for b in _bytes(value)), "little"),
+    }
+    return results[name]() & MASK
+
+
 def compute(name: str, first: int, second: int) -> int:
     """Result of a register-register instruction, or of its immediate form without the i."""
     a, b = signed(first), signed(second)
@@ -45,6 +69,22 @@ def compute(name: str, first: int, second: int) -> int:
         "rem": lambda: _divide(a, b)[1],
         "divu": lambda: _divide(first, second)[0],
         "remu": lambda: _divide(first, second)[1],
+        "sh1add": lambda: 2 * first + second,
+        "sh2add": lambda: 4 * first + second,
+        "sh3add": lambda: 8 * first + second,
+        "andn": lambda: first & ~second,
+        "orn": lambda: first | ~second,
+        "xnor": lambda: ~(first ^ second),
+        "min": lambda: min(a, b),
+        "minu": lambda: min(first, second),
+        "max": lambda: max(a, b),
+        "maxu": lambda: max(first, second),
+        "rol": lambda: _rotated(first, -second),
+        "ror": lambda: _rotated(first, second),
+        "bclr": lambda: first & ~(1 << second % 32),
+        "bext": lambda: first >> second % 32 & 1,
+        "binv": lambda: first ^ 1 << second % 32,
+        "bset": lambda: first | 1 << second % 32,
     }
     return results[name]() & MASK
 

@@ -1,4 +1,4 @@
-"""Encode RV32IM_Zicsr_Zifencei instructions; wrap programs in ELF files.
+"""Encode RV32IM_Zba_Zbb_Zbs_Zicsr_Zifencei instructions; wrap programs in ELF files.
 
 Written from the ISA manual's instruction formats (volume I, chapter 35), independently of the
 core's decoder.
@@ -14,7 +14,32 @@ R_TYPE = {
     "mul": (0, 1), "mulh": (1, 1), "mulhsu": (2, 1), "mulhu": (3, 1),
     "div": (4, 1), "divu": (5, 1), "rem": (6, 1), "remu": (7, 1),
 }  # fmt: skip
+#: Zba, Zbb and Zbs: funct3 and funct7 of those with two registers.
+BITS_R_TYPE = {
+    "sh1add": (2, 16), "sh2add": (4, 16), "sh3add": (6, 16),
+    "andn": (7, 32), "orn": (6, 32), "xnor": (4, 32),
+    "min": (4, 5), "minu": (5, 5), "max": (6, 5), "maxu": (7, 5), "rol": (1, 48), "ror": (5, 48),
+    "bclr": (1, 36), "bext": (5, 36), "binv": (1, 52), "bset": (1, 20),
+}  # fmt: skip
+#: Those with one register: the whole word but the registers.
+BITS_UNARY = {
+    "clz": 0x60001013, "ctz": 0x60101013, "cpop": 0x60201013,
+    "sext.b": 0x60401013, "sext.h": 0x60501013, "zext.h": 0x08004033,
+    "rev8": 0x69805013, "orc.b": 0x28705013,
+}  # fmt: skip
 I_TYPE = {"addi": 0, "slti": 2, "sltiu": 3, "xori": 4, "ori": 6, "andi": 7}
+BITS_SHIFTS = {
+    "rori": (5, 48), "bclri": (1, 36), "bexti": (5, 36), "binvi": (1, 52), "bseti": (1, 20)
+}  # fmt: skip
+#: Names by extension.
+BITS = {
+    "zba": ("sh1add", "sh2add", "sh3add"),
+    "zbb": (
+        *("andn", "orn", "xnor", "min", "minu", "max", "maxu", "rol", "ror", "rori"),
+        *BITS_UNARY,
+    ),
+    "zbs": ("bclr", "bext", "binv", "bset", "bclri", "bexti", "binvi", "bseti"),
+}
 SHIFTS = {"slli": (1, 0), "srli": (5, 0), "srai": (5, 32)}
 LOADS = {"lb": 0, "lh": 1, "lw": 2, "lbu": 4, "lhu": 5}
 STORES = {"sb": 0, "sh": 1, "sw": 2}
@@ -31,8 +56,12 @@ NOP = 0x00000013
 
 
 def r_type(name: str, rd: int, rs1: int, rs2: int) -> int:
-    funct3, funct7 = R_TYPE[name]
+    funct3, funct7 = (R_TYPE | BITS_R_TYPE)[name]
     return funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x33
+
+
+def unary(name: str, rd: int, rs1: int) -> int:
+    return BITS_UNARY[name] | rs1 << 15 | rd << 7
 
 
 def i_type(name: str, rd: int, rs1: int, immediate: int) -> int:
@@ -44,7 +73,7 @@ def addi(rd: int, rs1: int, immediate: int) -> int:
 
 
 def shift(name: str, rd: int, rs1: int, amount: int) -> int:
-    funct3, funct7 = SHIFTS[name]
+    funct3, funct7 = (SHIFTS | BITS_SHIFTS)[name]
     return funct7 << 25 | amount << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | 0x13
 
 

@@ -36,6 +36,7 @@ CORES = {
     "small": replace(
         _USUAL, tiers=2, lines=1, branch_history_log2=0, counters=False, line_stamps=False
     ),
+    "bits": replace(_USUAL, tiers=2, zba=True, zbb=True, zbs=True),
     "wide": replace(_USUAL, tiers=3, lines=32, return_stack_log2=0, line_settle_cycles=0),
 }
 

@@ -82,6 +82,9 @@ class Pieces:
         self._mix = mix
         self._stoppable = stoppable
         self._buffered = False
+        self._bits = [name for name in params.extensions for name in rv.BITS[name]]
+        self._missing = [name for names in rv.BITS.values() for name in names]
+        self._missing = [name for name in self._missing if name not in self._bits]
         self.words: list[int] = []
         self._functions: list[int] = []
 
@@ -110,7 +113,10 @@ class Pieces:
         opcode, functions = rng.choice([*UNUSED_FUNCT3.items()])
         # Of a store, an address and a value that would do damage.
         word = rv.i_type("addi", rng.choice(FREE), LOCAL, 4 * rng.randrange(32)) & ~0x707F
-        return rng.choice((rest, word | rng.choice(functions) << 12 | opcode))
+        choices = [rest, word | rng.choice(functions) << 12 | opcode]
+        if self._missing:
+            choices.append(self._bits_word(rng.choice(self._missing)))
+        return rng.choice(choices)
 
     def _unmapped(self) -> int:
         """The address of a word that is nowhere."""
@@ -156,7 +162,9 @@ class Pieces:
     def _emit_compute(self) -> None:
         rng = self._rng
         kind = rng.randrange(10)
-        if kind < 4:
+        if self._bits and rng.random() < 0.4:
+            self._emit_bits()
+        elif kind < 4:
             names = [n for n, (_, funct7) in rv.R_TYPE.items() if self._mix.muldiv or funct7 != 1]
             self._emit(rv.r_type(rng.choice(names), self._destination(), self._any(), self._any()))
         elif kind < 7:
@@ -171,6 +179,18 @@ class Pieces:
             self._emit(rng.choice((rv.lui, rv.auipc))(self._destination(), rng.getrandbits(20)))
         else:
             self._li(rng.choice(FREE), rng.choice(INTERESTING))
+
+    def _emit_bits(self) -> None:
+        self._emit(self._bits_word(self._rng.choice(self._bits)))
+
+    def _bits_word(self, name: str) -> int:
+        rng = self._rng
+        rd, rs1 = self._destination(), self._any()
+        if name in rv.BITS_UNARY:
+            return rv.unary(name, rd, rs1)
+        if name in rv.BITS_SHIFTS:
+            return rv.shift(name, rd, rs1, rng.randrange(32))
+        return rv.r_type(name, rd, rs1, self._any())
 
     def _emit_memory(self) -> None:
         rng = self._rng

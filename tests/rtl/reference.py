@@ -129,7 +129,7 @@ class Reference:
 
     def _build(self, tier: int):
         config = cfg_t(
-            isa="rv32im_zicsr_zifencei_zicntr",
+            isa="_".join(("rv32im", *self._params.extensions, "zicsr_zifencei_zicntr")),
             priv="m",
             mem_layout=[mem_cfg_t(0x9000_0000, 0x1000)],
             start_pc=self._params.reset_address,

@@ -10,6 +10,7 @@ from cocotb_cores import cocotb_tests, run_module
 #: Each module, and the cores that it runs on.
 MODULES = {
     "cocotb_instructions": ("three",),
+    "cocotb_bits": ("bits",),
     "cocotb_bypass": ("three",),
     "cocotb_timing": ("three",),
     "cocotb_switches": ("three", "eight"),
