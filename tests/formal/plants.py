@@ -8,8 +8,8 @@ _ALL = [
     Plant(
         name="xor-is-or",
         module="backend.alu",
-        text="computed.eq(first ^ second)",
-        bug="computed.eq(first | second)",
+        text="computed.eq(first ^ other)",
+        bug="computed.eq(first | other)",
         check="instructions-register",
         finds=("xor",),
         short=True,
@@ -41,9 +41,9 @@ _ALL = [
     Plant(
         name="mulhsu-is-mulhu",
         module="backend.muldiv",
-        text="self.result.eq(altops(self.funct3, self.first, self.second))\n            return m",
-        bug="self.result.eq(altops(self.funct3 | (self.funct3[1] & 1), self.first, self.second))"
-        "\n            return m",
+        text="product.eq(altops(self.control.funct3, self.first, self.second))",
+        bug="product.eq("
+        "altops(self.control.funct3 | self.control.funct3[1], self.first, self.second))",
         check="instructions-multiply",
         finds=("mulhsu",),
     ),
