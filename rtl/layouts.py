@@ -40,6 +40,32 @@ def tier_event_layout(params: CoreParams) -> data.StructLayout:
     return data.StructLayout({"valid": 1, "tier": params.tier_bits})
 
 
+#: What an instruction that is issued soon after this one must know of it.
+PRODUCER = data.StructLayout(
+    {
+        "rd": 5,
+        # A load that writes rd, which is not x0.
+        "load": 1,
+        # The result comes from stage A on: two bubbles.
+        "late": 1,
+        # A word from data memory: one bubble if the memory is local.
+        "word_load": 1,
+        "csr": 1,
+    }
+)
+
+#: For which of its predecessors in the tier's program an instruction waits in stage I.
+WAITS = data.StructLayout(
+    {
+        # The last one, while it is in D.
+        "last_in_d": 1,
+        # The last one, while it is in X.
+        "last_in_x": 1,
+        # The last but one, while it is in X and the last one in D.
+        "second_in_x": 1,
+    }
+)
+
 #: What the predecoder found in a pair of instruction words.
 PAIR_FLAGS = data.StructLayout(
     {
@@ -49,8 +75,10 @@ PAIR_FLAGS = data.StructLayout(
         "taken": 1,
         # It goes to the second word of a pair.
         "target_odd": 1,
-        # Each word: it is a wfi.
+        # Each word: it is a wfi; a load or store.
         "wfi": 2,
+        "memory": 2,
+        "waits": data.ArrayLayout(WAITS, 2),
         # Each word: its fetch ended in a bus error.
         "faults": 2,
         # Branch history counters, two bits for each word.
@@ -136,12 +164,8 @@ def writer_layout(params: CoreParams) -> data.StructLayout:
             "valid": 1,
             "tier": params.tier_bits,
             "rd": 5,
-            # The result comes from stage A on: two bubbles.
-            "late": 1,
-            # A word from data memory: one bubble if the memory is local.
+            # A word from data memory, which is there in M.
             "word_load": 1,
-            # Any load; its result may take long.
-            "load": 1,
         }
     )
 
@@ -247,6 +271,8 @@ def decoded_layout(params: CoreParams) -> data.StructLayout:
             "alternative": PC_BITS,
             "misaligned_target": 1,
             "predicted": 1,
+            # Where a return was predicted to go.
+            "predicted_pc": PC_BITS,
             "history": 4,
         }
     )
@@ -269,9 +295,12 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             # A load or store that goes to the bus, and whether the tier's mode is buffered.
             "remote": 1,
             "buffered": 1,
-            # It waits until the tier's bus slot is idle, or until its access is done.
+            # It waits until the tier's bus slot is free.
             "needs_idle": 1,
-            "needs_done": 1,
+            # A precise access: it has not been made yet, it has been made, or it failed.
+            "waits_for_access": 1,
+            "collects": 1,
+            "access_fault": 1,
             # It uses its slot in stage A.
             "uses_slot": 1,
             "csr_address": 12,
@@ -285,6 +314,8 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "flushes": 1,
             # The jalr was predicted as a return.
             "predicted_return": 1,
+            # The CSR instruction names the first PC of a tier.
+            "names_tier_pc": 1,
             "taken": 1,
             "history": 4,
             # Found in X: the instruction does not execute, because ...
@@ -297,6 +328,8 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "divide_waits": 1,
             # None of these but the last: it executes, and traps only for an error on the bus.
             "certain": 1,
+            # It retires unless its tier's bus slot is not free.
+            "completes": 1,
             # It writes a CSR.
             "writes_csr": 1,
             # Found in X: the tier will not go on with what was fetched.

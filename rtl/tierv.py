@@ -193,12 +193,13 @@ class Core(wiring.Component):
                 writer.valid.eq(stage.valid & instruction.writes),
                 writer.tier.eq(stage.tier),
                 writer.rd.eq(instruction.rd),
-                writer.load.eq(instruction.load),
                 writer.word_load.eq(instruction.load & is_word),
-                writer.late.eq(
-                    (instruction.load & ~is_word) | instruction.multiply | instruction.csr
-                ),
             ]
+        # The load in M goes to the bus; its result will not be in A.
+        opens_load = Signal()
+        m.d.comb += opens_load.eq(
+            m_writer.valid & self._m.control.load & self._m.remote & (self._m.tier == issued.tier)
+        )
         m.d.comb += [
             decoder.instruction.eq(d.instruction),
             decoder.fetch_fault.eq(d.fault),
@@ -210,9 +211,8 @@ class Core(wiring.Component):
             operands.m_writer.eq(m_writer),
             operands.late_writer.eq(self._write_back.late_writer),
             operands.a_writer.eq(self._write_back.writer),
-            operands.m_remote.eq(self._m.remote),
-            operands.pending.eq(self._bus.issue_pending),
-            operands.pending_rd.eq(self._bus.issue_rd),
+            operands.awaited.eq(opens_load | self._bus.issue_pending),
+            operands.awaited_rd.eq(Mux(opens_load, self._m.control.rd, self._bus.issue_rd)),
             operands.x_result.eq(self._execute.result),
             operands.m_result.eq(self._m.result),
             operands.m_word.eq(self.dmem_read_data),
@@ -223,14 +223,14 @@ class Core(wiring.Component):
             operands.write_rd.eq(self._write_back.writer.rd),
             operands.write_data.eq(self._write_back.result),
         ]
-        # A CSR instruction reads mtvec and mepc in X, where the one before it writes them in M.
-        # (opcode SYSTEM is the only one with bits 6 to 4 set.)
-        system = issued.instruction[4:7].all()
-        m.d.comb += self._buffer.stall.eq(
-            operands.stall
-            | (system & d.valid & control.csr & (d.tier == issued.tier))
-            | self._bus.reserve
-        )
+        x = self._execute.x
+        m.d.comb += [
+            self._buffer.d.valid.eq(d.valid),
+            self._buffer.d.tier.eq(d.tier),
+            self._buffer.x.valid.eq(x.valid),
+            self._buffer.x.tier.eq(x.tier),
+            self._buffer.stall.eq(operands.stall | self._bus.reserve),
+        ]
 
         decoded = Signal(decoded_layout(p))
         m.d.comb += [
@@ -244,6 +244,8 @@ class Core(wiring.Component):
             decoded.alternative.eq(d.pc + decoder.distance),
             decoded.misaligned_target.eq(decoder.misaligned_target),
             decoded.predicted.eq(d.predicted),
+            self._predecoder.return_tier.eq(d.tier),
+            decoded.predicted_pc.eq(self._predecoder.return_target),
             decoded.history.eq(d.history),
             self._execute.decoded.eq(decoded),
             self._execute.kill.eq(self._commit.kill),
@@ -264,6 +266,8 @@ class Core(wiring.Component):
             self._csrs.x_wants_mepc.eq(execute.wants_mepc),
             execute.vector.eq(self._csrs.x_vector),
             execute.buffered.eq(self._csrs.buffered),
+            execute.bus_done.eq(bus.done),
+            execute.bus_error.eq(bus.done_error),
             multiplier.control.eq(x.control),
             multiplier.first.eq(x.first),
             multiplier.second.eq(x.second),
@@ -297,8 +301,6 @@ class Core(wiring.Component):
             commit.started.eq(self._tiers.started),
             commit.bus_idle.eq(bus.idle),
             commit.bus_leaving.eq(bus.leaving),
-            commit.bus_done.eq(bus.done),
-            commit.bus_error.eq(bus.done_error),
             commit.bus_failed_store.eq(bus.failed_store),
             commit.late.eq(bus.late),
             commit.d_uses_m_word.eq(self._d.valid & self._operands.uses_m_word),
@@ -307,9 +309,7 @@ class Core(wiring.Component):
             divider.dropped.eq(self._dropped),
             divider.held.eq(self._tiers.held),
             divider.keep.eq(commit.wait_for_divider.valid),
-            predecoder.return_resolved.eq(commit.return_resolved),
-            predecoder.checked_tier.eq(stage.tier),
-            commit.predicted_target.eq(predecoder.checked_target),
+            predecoder.resolved.eq(commit.return_resolved),
             history.update.eq(commit.retired.valid & stage.control.branch),
             history.tier.eq(stage.tier),
             history.pc.eq(stage.pc),
@@ -374,7 +374,7 @@ class Core(wiring.Component):
         commit = self._commit
         bus = self._bus
         access = self._csrs.access
-        stalls = self._operands.stall_for_load & self._buffer.present
+        stalls = self._operands.stall & self._buffer.present
         m.d.comb += [
             tiers.csr.eq(access),
             tiers.redirect.eq(self._redirect),
@@ -394,6 +394,7 @@ class Core(wiring.Component):
             self._lines.lines.eq(self.lines),
             self._lines.cycle.eq(self._cycles.value),
             self._lines.csr.eq(access),
+            self._lines.d_tier.eq(self._d.tier),
             self._cycles.csr.eq(access),
             self._instructions.csr.eq(access),
             self._instructions.count.eq(commit.retired),
@@ -428,6 +429,7 @@ class Core(wiring.Component):
             csrs.operation.eq(stage.control.funct3[:2]),
             csrs.source.eq(stage.result),
             csrs.writes.eq(commit.csr_writes),
+            csrs.reads.eq(stage.control.csr),
             csrs.vector.eq(stage.vector),
             csrs.trap.eq(commit.trap),
             csrs.mret.eq(commit.mret),

@@ -6,12 +6,10 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from ..isa import Cause, csr_addresses
-from ..layouts import PC_BITS, executed_layout, redirect_layout, tier_event_layout, trap_layout
+from ..isa import Cause
+from ..layouts import executed_layout, redirect_layout, tier_event_layout, trap_layout
 from ..params import CoreParams
 from ..util import bit, pick
-
-CSR = csr_addresses()
 
 
 class Commit(wiring.Component):
@@ -47,8 +45,6 @@ class Commit(wiring.Component):
                 "bus_idle": In(p.tiers),
                 #: A late load leaves its slot if the instruction in M has no use for stage A.
                 "bus_leaving": In(p.tiers),
-                "bus_done": In(p.tiers),
-                "bus_error": In(p.tiers),
                 "bus_failed_store": In(p.tiers),
                 "bus_open": Out(1),
                 "bus_collect": Out(1),
@@ -66,8 +62,7 @@ class Commit(wiring.Component):
                 "divide_taken": Out(event),
                 "wait_for_divider": Out(event),
                 # The return predictor.
-                "predicted_target": In(PC_BITS),
-                "return_resolved": Out(1),
+                "return_resolved": Out(event),
             }
         )
 
@@ -82,18 +77,16 @@ class Commit(wiring.Component):
             m.d.comb += [event.valid.eq(happens), event.tier.eq(i.tier)]
 
         # Loads and stores on the bus.
-        uses_slot = Signal()
-        idle = Signal()
-        done = bit(self.bus_done, i.tier)
+        idle = bit(self.bus_idle, i.tier)
+        # A slot is free again as its late load leaves it: what needs a slot leaves stage A to it.
+        free = Signal()
+        waits_for_slot = Signal()
         waits_for_bus = Signal()
-        access_fault = Signal()
         m.d.comb += [
-            uses_slot.eq(i.valid & i.uses_slot),
-            self.late_taken.eq(self.late.valid & ~uses_slot),
-            # A slot is free again as its late load leaves it.
-            idle.eq(bit(self.bus_idle, i.tier) | (bit(self.bus_leaving, i.tier) & ~uses_slot)),
-            access_fault.eq(i.needs_done & done & bit(self.bus_error, i.tier)),
-            waits_for_bus.eq((i.needs_idle & ~idle) | (i.needs_done & ~done)),
+            self.late_taken.eq(self.late.valid & ~(i.valid & i.uses_slot)),
+            free.eq(bit(self.bus_idle | self.bus_leaving, i.tier)),
+            waits_for_slot.eq(i.needs_idle & ~free),
+            waits_for_bus.eq(waits_for_slot | i.waits_for_access),
         ]
 
         interrupted = Signal()
@@ -106,11 +99,14 @@ class Commit(wiring.Component):
                 ~i.stopped
                 & (
                     interrupted
-                    | (~i.interrupted & (i.bus_failed | control.exception | i.fault | access_fault))
+                    | (
+                        ~i.interrupted
+                        & (i.bus_failed | control.exception | i.fault | i.access_fault)
+                    )
                 )
             ),
             repeats.eq(i.stopped | (i.interrupted & ~interrupted) | waits_for_bus | i.divide_waits),
-            retires.eq(i.valid & i.certain & ~waits_for_bus & ~access_fault & ~i.divide_waits),
+            retires.eq(i.valid & i.completes & ~waits_for_slot),
         ]
         tier_event("retired", retires)
         tier_event("mret", i.valid & i.certain & control.mret)
@@ -119,13 +115,13 @@ class Commit(wiring.Component):
         tier_event("failure_taken", i.valid & traps & i.bus_failed & ~interrupted)
         tier_event("divide_taken", i.valid & i.certain & control.divide & ~i.divide_waits)
         tier_event("wait_for_bus", i.valid & waits_for_bus)
+        tier_event("return_resolved", i.valid & i.predicted_return)
         tier_event("wait_for_divider", i.valid & i.certain & i.divide_waits)
         m.d.comb += [
             self.csr_writes.eq(i.valid & i.writes_csr),
-            self.bus_open.eq(i.valid & i.remote & idle),
-            self.bus_collect.eq(i.valid & i.needs_done & done),
+            self.bus_open.eq(i.valid & i.remote & Mux(i.buffered, free, idle)),
+            self.bus_collect.eq(i.valid & i.collects),
             self.postponed.eq(i.remote & i.buffered),
-            self.return_resolved.eq(i.valid & i.predicted_return),
         ]
 
         # Where the tier goes on; tier 0 begins at what `alternative` is after reset.
@@ -133,23 +129,17 @@ class Commit(wiring.Component):
         m.d.sync += resets.eq(0)
         starts_tier = Signal()
         target_tier = i.csr_address[: p.tier_bits]
-        m.d.comb += starts_tier.eq(
-            self.csr_writes
-            & ((i.csr_address >> 3) == (CSR["mtierpc0"] >> 3))
-            & ~bit(self.started, i.csr_address[:3])
-        )
-        wrong_return = Signal()
         refetches = Signal()
         m.d.comb += [
-            wrong_return.eq(i.predicted_return & (i.address[2:] != self.predicted_target)),
+            starts_tier.eq(
+                self.csr_writes & i.names_tier_pc & ~bit(self.started, i.csr_address[:3])
+            ),
             # What follows a load on the bus has taken a word from local memory.
             refetches.eq(i.remote & control.load & self.d_uses_m_word & (self.d_tier == i.tier)),
         ]
         redirect = self.redirect
         m.d.comb += [
-            self.kill.valid.eq(
-                i.valid & (i.departs | waits_for_bus | access_fault | wrong_return | refetches)
-            ),
+            self.kill.valid.eq(i.valid & (i.departs | waits_for_slot | refetches)),
             self.kill.tier.eq(i.tier),
             redirect.valid.eq(resets | self.kill.valid | starts_tier),
             redirect.tier.eq(Mux(starts_tier, target_tier, i.tier)),
@@ -164,8 +154,6 @@ class Commit(wiring.Component):
             m.d.comb += redirect.pc.eq(i.pc)
         with m.Elif(starts_tier):
             m.d.comb += redirect.pc.eq(i.result[2:])
-        with m.Elif(wrong_return):
-            m.d.comb += redirect.pc.eq(i.address[2:])
         with m.Else():
             m.d.comb += redirect.pc.eq(i.alternative)
 

@@ -47,6 +47,9 @@ class Execute(wiring.Component):
                 "vector": In(PC_BITS),
                 #: Tiers whose accesses to the bus are buffered.
                 "buffered": In(params.tiers),
+                #: Tiers whose precise access has ended, in an error.
+                "bus_done": In(params.tiers),
+                "bus_error": In(params.tiers),
                 # The divider.
                 "divide": Out(1),
                 "divide_ready": In(1),
@@ -134,13 +137,21 @@ class Execute(wiring.Component):
         csr_address = x.offset
         buffered = bit(self.buffered, x.tier)
         remote = (control.load | control.store) & ~local & ~misaligned & ~stopped & ~skipped
+        # The access has ended before its instruction comes back; one in M collects its own.
+        done = bit(self.bus_done, x.tier) & ~(executed.valid & executed.collects & follows)
+        waits_for_access = remote & ~buffered & ~done
+        access_fault = remote & ~buffered & done & bit(self.bus_error, x.tier)
         certain = ~stopped & ~skipped & ~fault
         divide_waits = control.divide & ~self.divide_ready
         flushes = control.fence_i | (
             control.csr & control.csr_writes & _is_one_of(csr_address, FLUSHING_CSRS)
         )
-        wrong_way = (control.branch & (alu.taken ^ x.predicted)) | (
-            (control.jump | control.jump_register) & ~x.predicted
+        # Only a jalr without offset is predicted.
+        wrong_return = control.jump_register & (x.first[2:] != x.predicted_pc)
+        wrong_way = (
+            (control.branch & (alu.taken ^ x.predicted))
+            | ((control.jump | control.jump_register) & ~x.predicted)
+            | wrong_return
         )
         redirects = ~stopped & (skipped | control.mret | (~fault & wrong_way))
         m.d.comb += self.wants_mepc.eq(
@@ -158,7 +169,9 @@ class Execute(wiring.Component):
             executed.remote.eq(remote),
             executed.buffered.eq(buffered),
             executed.needs_idle.eq((remote & buffered) | (control.fence & ~stopped & ~skipped)),
-            executed.needs_done.eq(remote & ~buffered),
+            executed.waits_for_access.eq(waits_for_access),
+            executed.collects.eq(remote & ~buffered & done),
+            executed.access_fault.eq(access_fault),
             executed.uses_slot.eq(control.writes & ~(remote & buffered)),
             executed.csr_address.eq(csr_address),
             executed.alternative.eq(
@@ -172,6 +185,7 @@ class Execute(wiring.Component):
             executed.redirects.eq(redirects),
             executed.flushes.eq(flushes),
             executed.predicted_return.eq(control.jump_register & x.predicted),
+            executed.names_tier_pc.eq((csr_address >> 3) == (CSR["mtierpc0"] >> 3)),
             executed.taken.eq(alu.taken),
             executed.history.eq(x.history),
             executed.interrupted.eq(interrupted),
@@ -179,8 +193,11 @@ class Execute(wiring.Component):
             executed.bus_failed.eq(bus_failed),
             executed.fault.eq(fault & ~skipped),
             executed.certain.eq(certain),
+            executed.completes.eq(certain & ~waits_for_access & ~access_fault & ~divide_waits),
             executed.writes_csr.eq(certain & control.csr & control.csr_writes),
-            executed.departs.eq(~certain | redirects | flushes | divide_waits),
+            executed.departs.eq(
+                ~certain | redirects | flushes | divide_waits | waits_for_access | access_fault
+            ),
             executed.fault_cause.eq(cause),
             executed.divide_waits.eq(divide_waits),
         ]

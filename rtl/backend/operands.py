@@ -16,8 +16,9 @@ class Operands(wiring.Component):
     """Read rs1 and rs2, from the register file or from the youngest instruction that writes them.
 
     The registers are one memory addressed by {tier, register} with synchronous read: addressed in
-    I, data in D. All comparisons are made in I; in D only a multiplexer is left. `stall` says that
-    the instruction in I would come too early for a result.
+    I, data in D. All comparisons are made in I; in D only a multiplexer is left. That the
+    instruction in I does not come too early for a result is `predecode`'s concern; only loads on
+    the bus are checked here.
     """
 
     def __init__(self, params: CoreParams) -> None:
@@ -35,14 +36,11 @@ class Operands(wiring.Component):
                 #: A late load that takes the slot of the instruction in M.
                 "late_writer": In(writer),
                 "a_writer": In(writer),
-                #: The load in M goes to the bus; its result will not be in A.
-                "m_remote": In(1),
                 #: The tier in I has a load on the bus for this register.
-                "pending": In(1),
-                "pending_rd": In(5),
-                "stall": Out(1),
+                "awaited": In(1),
+                "awaited_rd": In(5),
                 #: It stalls until the load on the bus is back.
-                "stall_for_load": Out(1),
+                "stall": Out(1),
                 # Results, in the cycle in which the instruction is in D.
                 "x_result": In(32),
                 "m_result": In(32),
@@ -82,7 +80,6 @@ class Operands(wiring.Component):
         ]
 
         writers = (self.d_writer, self.x_writer, self.m_writer, self.a_writer)
-        stalls = []
         waits = []
         uses_m_word = []
         for operand, source in enumerate((word[15:20], word[20:25])):
@@ -93,17 +90,7 @@ class Operands(wiring.Component):
                 for writer, name in zip(writers, "dxma", strict=True)
             )
             late_match = self._matches(self.late_writer, source, f"late_match{operand}", m)
-            m_blocks = m_match & self.m_writer.load & self.m_remote
-            waiting = self.pending & (self.pending_rd == source)
-            stalls.append(
-                reads[operand]
-                & (
-                    (d_match & (self.d_writer.late | self.d_writer.word_load))
-                    | (x_match & self.x_writer.late)
-                    | m_blocks
-                )
-            )
-            waits.append(reads[operand] & waiting)
+            waits.append(reads[operand] & (source == self.awaited_rd))
 
             # The youngest writer counts; which one it will be in the next cycle is registered.
             from_x = Signal(name=f"from_x{operand}")
@@ -132,20 +119,9 @@ class Operands(wiring.Component):
             )
 
         # A load must not write after a younger instruction that writes the same register.
-        rd = word[7:12]
-        overtakes = writes & (
-            (self._matches(self.d_writer, rd, "d_match_rd", m) & self.d_writer.load)
-            | (self._matches(self.x_writer, rd, "x_match_rd", m) & self.x_writer.load)
-            | (
-                self._matches(self.m_writer, rd, "m_match_rd", m)
-                & self.m_writer.load
-                & self.m_remote
-            )
-        )
-        overtakes_pending = writes & self.pending & (self.pending_rd == rd)
+        waits.append(writes & (word[7:12] == self.awaited_rd))
         m.d.comb += [
-            self.stall_for_load.eq(waits[0] | waits[1] | overtakes_pending),
-            self.stall.eq(stalls[0] | stalls[1] | overtakes | self.stall_for_load),
+            self.stall.eq(self.awaited & Cat(waits).any()),
             self.uses_m_word.eq(Cat(uses_m_word).any()),
         ]
         return m

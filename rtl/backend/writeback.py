@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
 from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..layouts import executed_layout, tier_event_layout, writer_layout
 from ..params import CoreParams
+from ..system.csr import READ_PARTS
 from .bus import ACCESS
 
 
@@ -23,7 +27,6 @@ class WriteBack(wiring.Component):
                 "retired": In(1),
                 #: The result comes later.
                 "postponed": In(1),
-                "csr_data": In(32),
                 "product": In(32),
                 "local_word": In(32),
                 "bus_word": In(32),
@@ -32,6 +35,8 @@ class WriteBack(wiring.Component):
                 #: The late load, as one behind it must know it while it takes the slot.
                 "late_writer": Out(writer_layout(params)),
                 # Stage A.
+                #: What a CSR instruction has read, 0 after others; the parts are ORed.
+                "csr_data": In(data.ArrayLayout(32, READ_PARTS)),
                 "writer": Out(writer_layout(params)),
                 "result": Out(32),
                 #: The result of a cycle ago, which the register file does not show yet.
@@ -71,16 +76,17 @@ class WriteBack(wiring.Component):
             place.eq(Mux(self.late.valid, late.address[:2], i.address[:2])),
             self.last_result.eq(self.result),
         ]
-        with m.If(control.csr):
-            m.d.sync += result.eq(self.csr_data)
-        with m.Elif(control.multiply):
+        with m.If(control.multiply):
             m.d.sync += result.eq(self.product)
+        with m.Elif(control.csr):
+            m.d.sync += result.eq(0)
         with m.Else():
             m.d.sync += result.eq(i.result)
 
         half = Mux(place[1], word[16:], word[:16])
         byte = Mux(place[0], half[8:], half[:8])
         extend = ~funct3[2]
+        csr = reduce(or_, self.csr_data)
         loaded = Signal(32)
         with m.Switch(funct3[:2]):
             with m.Case(0):
@@ -89,5 +95,5 @@ class WriteBack(wiring.Component):
                 m.d.comb += loaded.eq(Cat(half, (half[15] & extend).replicate(16)))
             with m.Default():
                 m.d.comb += loaded.eq(word)
-        m.d.comb += self.result.eq(Mux(is_load, loaded, result))
+        m.d.comb += self.result.eq(Mux(is_load, loaded, result | csr))
         return m

@@ -9,6 +9,8 @@ from amaranth.lib.wiring import In, Out
 
 from ..layouts import (
     PAIR,
+    PC_BITS,
+    WAITS,
     arrival_layout,
     issued_layout,
     redirect_layout,
@@ -49,7 +51,10 @@ class IssueBuffer(wiring.Component):
                 "ready": In(params.tiers),
                 #: Tiers that leave the slot behind a load or store to less urgent ones.
                 "sharing": In(params.tiers),
-                #: The instruction in I can't have its operands in time.
+                #: The instructions in D and X.
+                "d": In(tier_event_layout(params)),
+                "x": In(tier_event_layout(params)),
+                #: The instruction in I can't issue for another reason.
                 "stall": In(1),
                 #: There is an instruction in I, whether it stalls or not.
                 "present": Out(1),
@@ -90,16 +95,36 @@ class IssueBuffer(wiring.Component):
             read.addr.eq(Cat(i_head, i_tier)),
         ]
 
-        pair = Signal(PAIR)
         is_new = Signal()
-        m.d.comb += [
-            is_new.eq(self.pair_valid & (self.pair_tier == i_tier) & (pair_index == i_head)),
-            pair.eq(Mux(is_new, self.pair, read.data)),
-        ]
-        flags = pair.flags
-        last = Signal()
-        m.d.comb += last.eq(i_odd | flags.ends_first)
+        m.d.comb += is_new.eq(self.pair_valid & (self.pair_tier == i_tier) & (pair_index == i_head))
 
+        def of_pair(select, shape=1):
+            """What `select` finds in the pair."""
+            value = Signal(shape)
+            m.d.comb += value.eq(Mux(is_new, select(self.pair), select(read.data)))
+            return value
+
+        def of_word(select, shape=1):
+            """The same for each word: the one in I."""
+            return of_pair(lambda pair: Mux(i_odd, select(pair)[1], select(pair)[0]), shape)
+
+        last = Signal()
+        m.d.comb += last.eq(i_odd | of_pair(lambda pair: pair.flags.ends_first))
+        taken = of_pair(lambda pair: pair.flags.taken)
+        waits = of_word(lambda pair: pair.flags.waits, WAITS)
+
+        stall = Signal()
+        in_d = Signal()
+        in_x = Signal()
+        m.d.comb += [
+            in_d.eq(self.d.valid & (self.d.tier == i_tier)),
+            in_x.eq(self.x.valid & (self.x.tier == i_tier)),
+            stall.eq(
+                (in_d & waits.last_in_d)
+                | (in_x & Mux(in_d, waits.second_in_x, waits.last_in_x))
+                | self.stall
+            ),
+        ]
         goes = Signal()
         i_wfi = Signal()
         killed = self.kill.valid & (self.kill.tier == i_tier)
@@ -108,8 +133,8 @@ class IssueBuffer(wiring.Component):
         m.d.comb += [
             present.eq(i_valid & ~(self.dropped.valid & (self.dropped.tier == i_tier))),
             self.present.eq(present),
-            goes.eq(present & ~self.stall),
-            i_wfi.eq(Mux(i_odd, flags.wfi[1], flags.wfi[0])),
+            goes.eq(present & ~stall),
+            i_wfi.eq(of_word(lambda pair: pair.flags.wfi)),
             self.wfi.valid.eq(goes & i_wfi & ~killed),
             self.wfi.tier.eq(i_tier),
         ]
@@ -117,11 +142,11 @@ class IssueBuffer(wiring.Component):
         m.d.comb += [
             issued.valid.eq(goes & ~killed),
             issued.tier.eq(i_tier),
-            issued.pc.eq(Cat(i_odd, pair.pc)),
-            issued.instruction.eq(Mux(i_odd, pair.words[1], pair.words[0])),
-            issued.predicted.eq(flags.taken & last),
-            issued.history.eq(flags.history),
-            issued.fault.eq(Mux(i_odd, flags.faults[1], flags.faults[0])),
+            issued.pc.eq(Cat(i_odd, of_pair(lambda pair: pair.pc, PC_BITS - 1))),
+            issued.instruction.eq(of_word(lambda pair: pair.words, 32)),
+            issued.predicted.eq(taken & last),
+            issued.history.eq(of_pair(lambda pair: pair.flags.history, 4)),
+            issued.fault.eq(of_word(lambda pair: pair.flags.faults)),
         ]
 
         # Where the tier in I goes on.
@@ -129,7 +154,7 @@ class IssueBuffer(wiring.Component):
         i_next_odd = Signal()
         m.d.comb += [
             i_next_head.eq(i_head + last),
-            i_next_odd.eq(Mux(last, flags.taken & flags.target_odd, 1)),
+            i_next_odd.eq(Mux(last, taken & of_pair(lambda pair: pair.flags.target_odd), 1)),
         ]
         takes_last = Signal()
         m.d.comb += takes_last.eq(goes & last)
@@ -180,9 +205,7 @@ class IssueBuffer(wiring.Component):
             & ~bit(self.arriving, i_tier)
         )
         shares = Signal()
-        # The opcodes LOAD and STORE: bits 6 and 4 to 2 are zero.
-        opcode = issued.instruction[:7]
-        m.d.comb += shares.eq(bit(self.sharing, i_tier) & ~opcode[6] & ~opcode[2:5].any())
+        m.d.comb += shares.eq(bit(self.sharing, i_tier) & of_word(lambda pair: pair.flags.memory))
         leaves = Signal()
         m.d.comb += leaves.eq(goes & (i_wfi | runs_dry | shares))
         choice_staying = Signal(p.tier_bits)

@@ -7,16 +7,25 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from ..isa import Opcode
-from ..layouts import PAIR, PC_BITS, arrival_layout, redirect_layout, tier_event_layout
+from ..isa import Opcode, csr_addresses
+from ..layouts import (
+    PAIR,
+    PC_BITS,
+    PRODUCER,
+    arrival_layout,
+    redirect_layout,
+    tier_event_layout,
+)
 from ..params import CoreParams
 from ..util import bit
+
+CSR = csr_addresses()
 
 
 class _Word:
     """What one word is, as far as the next fetch depends on it."""
 
-    def __init__(self, word: Value, history: Value) -> None:
+    def __init__(self, m: Module, word: Value, history: Value) -> None:
         opcode = word[2:7]
         funct3 = word[12:15]
         self.jal = opcode == Opcode.JAL
@@ -33,11 +42,57 @@ class _Word:
         self.aligned = Mux(self.jal, ~word[21], ~word[8])
         links = (word[7:12] == 1) | (word[7:12] == 5)
         self.call = (self.jal | self.jalr) & links
-        self.returns = self.jalr & (word[7:12] == 0) & ((word[15:20] == 1) | (word[15:20] == 5))
+        self.returns = (
+            self.jalr
+            & (word[7:12] == 0)
+            & ((word[15:20] == 1) | (word[15:20] == 5))
+            & (word[20:32] == 0)
+        )
         jal_offset = Cat(word[22:31], word[20], word[12:20], word[31])
         branch_offset = Cat(word[9:12], word[25:31], word[7], word[31])
+        load = opcode == Opcode.LOAD
+        store = opcode == Opcode.STORE
+        self.memory = load | store
+        self.system = (opcode == Opcode.SYSTEM) & ~self.wfi
+        self.claims = (opcode == Opcode.SYSTEM) & (word[20:32] == CSR["mlineclaim"])
+        no_rs1 = (opcode == Opcode.LUI) | (opcode == Opcode.AUIPC) | self.jal
+        register = opcode == Opcode.OP
+        self.reads = Cat(~no_rs1, register | self.branch | store)
+        self.sources = (word[15:20], word[20:25])
+        self.rd = word[7:12]
+        self.writes = ~self.branch & ~store
+        writes = self.rd != 0
+        csr = (opcode == Opcode.SYSTEM) & (funct3 != 0)
+        multiply = register & word[25] & ~funct3[2]
+        #: What later instructions must know of this one.
+        self.producer = Signal(PRODUCER)
+        m.d.comb += [
+            self.producer.rd.eq(self.rd),
+            self.producer.load.eq(load & writes),
+            self.producer.late.eq(((load & (funct3 != 2)) | multiply | csr) & writes),
+            self.producer.word_load.eq(load & (funct3 == 2) & writes),
+            self.producer.csr.eq(csr),
+        ]
         #: Words from this one to its target.
         self.offset = Mux(word[3], jal_offset.as_signed(), branch_offset.as_signed())
+
+    def waits(self, producer) -> tuple[Value, Value]:
+        """Whether it waits while `producer` is in D, and while it is in X.
+
+        A load must not write after a younger instruction that writes the same register. A CSR
+        instruction reads mtvec, mepc and the claimed line before stage M, where the one before
+        writes.
+        """
+        uses = Cat(
+            reads & (source == producer.rd)
+            for reads, source in zip(self.reads, self.sources, strict=True)
+        ).any()
+        overtakes = self.writes & (self.rd == producer.rd) & producer.load
+        in_d = (
+            (uses & (producer.late | producer.word_load)) | overtakes | (self.system & producer.csr)
+        )
+        in_x = (uses & producer.late) | overtakes | (self.claims & producer.csr)
+        return in_d, in_x
 
 
 class Predecoder(wiring.Component):
@@ -63,10 +118,11 @@ class Predecoder(wiring.Component):
                 "ended": Out(tier_event_layout(params)),
                 "has_target": Out(1),
                 "target": Out(PC_BITS),
-                #: A predicted return of `checked_tier` has been compared with `checked_target`.
-                "return_resolved": In(1),
-                "checked_tier": In(params.tier_bits),
-                "checked_target": Out(PC_BITS),
+                #: Where the last predicted return of this tier went.
+                "return_tier": In(params.tier_bits),
+                "return_target": Out(PC_BITS),
+                #: The predicted return of `resolved.tier` has come to stage M.
+                "resolved": In(tier_event_layout(params)),
             }
         )
 
@@ -87,7 +143,7 @@ class Predecoder(wiring.Component):
         ]
 
         returning = Signal(tiers)
-        words = [_Word(arrived.words[k], arrived.history.word_select(k, 2)) for k in range(2)]
+        words = [_Word(m, arrived.words[k], arrived.history.word_select(k, 2)) for k in range(2)]
         targets = []
         follows = []
         pops = []
@@ -140,13 +196,13 @@ class Predecoder(wiring.Component):
             predicted_write.addr.eq(arrived.tier),
             predicted_write.data.eq(target),
             predicted_write.en.eq(arrived.valid & pop),
-            predicted_read.addr.eq(self.checked_tier),
-            self.checked_target.eq(Cat(predicted_read.data, local_base)),
+            predicted_read.addr.eq(self.return_tier),
+            self.return_target.eq(Cat(predicted_read.data, local_base)),
         ]
         for tier in range(tiers):
             with m.If(
                 (self.redirect.valid & (self.redirect.tier == tier))
-                | (self.return_resolved & (self.checked_tier == tier))
+                | (self.resolved.valid & (self.resolved.tier == tier))
             ):
                 m.d.sync += returning[tier].eq(0)
             with m.Elif(arrived.valid & pop & (arrived.tier == tier)):
@@ -162,6 +218,7 @@ class Predecoder(wiring.Component):
             flags.taken.eq(follow | pop),
             flags.target_odd.eq(target[0]),
             flags.wfi.eq(Cat(word.wfi for word in words)),
+            flags.memory.eq(Cat(word.memory for word in words)),
             flags.faults.eq(arrived.faults),
             flags.history.eq(arrived.history),
             self.ended.valid.eq(arrived.valid & (ends_first | ends[1])),
@@ -169,7 +226,44 @@ class Predecoder(wiring.Component):
             self.has_target.eq(follow | pop),
             self.target.eq(Cat(target, local_base)),
         ]
+        self._waits(m, arrived, words, ends_first)
         return m
+
+    def _waits(self, m: Module, arrived, words: list[_Word], ends_first: Value) -> None:
+        """Compare each word with the two before it in the tier's program."""
+        last = Signal(PRODUCER)
+        second = Signal(PRODUCER)
+        seen = Memory(shape=data.ArrayLayout(PRODUCER, 2), depth=self._params.contexts, init=[])
+        m.submodules.seen = seen
+        write = seen.write_port()
+        read = seen.read_port(domain="comb")
+        m.d.comb += [
+            read.addr.eq(arrived.tier),
+            last.eq(read.data[0]),
+            second.eq(read.data[1]),
+            write.addr.eq(arrived.tier),
+            write.en.eq(arrived.valid),
+            write.data[0].eq(Mux(ends_first, words[0].producer, words[1].producer)),
+            write.data[1].eq(Mux(arrived.pc[0] | ends_first, last, words[0].producer)),
+        ]
+        waits = self.pair.flags.waits
+        for word, flags in zip(words, waits, strict=True):
+            last_in_d, last_in_x = word.waits(last)
+            _, second_in_x = word.waits(second)
+            m.d.comb += [
+                flags.last_in_d.eq(last_in_d),
+                flags.last_in_x.eq(last_in_x),
+                flags.second_in_x.eq(second_in_x),
+            ]
+        # The second word of a pair that begins with the first.
+        with m.If(~arrived.pc[0]):
+            last_in_d, last_in_x = words[1].waits(words[0].producer)
+            _, second_in_x = words[1].waits(last)
+            m.d.comb += [
+                waits[1].last_in_d.eq(last_in_d),
+                waits[1].last_in_x.eq(last_in_x),
+                waits[1].second_in_x.eq(second_in_x),
+            ]
 
     def _return_stack(self, m: Module, *, push: Value, pop: Value, tier: Value, address: Value):
         """Push and pop return addresses of `tier`; returns the newest."""

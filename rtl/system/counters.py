@@ -120,18 +120,23 @@ class PerformanceMonitor(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         p = self._params
+        # What issues is known late in its cycle: all is looked at a cycle later.
+        awake = Signal(p.tiers)
+        waking = Signal(p.tiers)
+        issued = Signal(tier_event_layout(p))
+        m.d.sync += [awake.eq(self.awake), waking.eq(self.waking), issued.eq(self.issued)]
         owner = Signal(p.tier_bits)
         chooser = Signal(p.tier_bits)
         last = Signal(p.tier_bits)
-        m.d.comb += owner.eq(highest(self.awake))
-        # What issues now was chosen in the last cycle.
+        m.d.comb += owner.eq(highest(awake))
+        # What issues was chosen a cycle before.
         m.d.sync += chooser.eq(owner)
-        with m.If(self.issued.valid):
-            m.d.sync += last.eq(self.issued.tier)
+        with m.If(issued.valid):
+            m.d.sync += last.eq(issued.tier)
         happened = {
-            Event.OWNED: (self.awake.any(), owner),
-            Event.FILLED: (self.issued.valid & (self.issued.tier < chooser), self.issued.tier),
-            Event.SWITCHES: (self.issued.valid & (self.issued.tier != last), self.issued.tier),
+            Event.OWNED: (awake.any(), owner),
+            Event.FILLED: (issued.valid & (issued.tier < chooser), issued.tier),
+            Event.SWITCHES: (issued.valid & (issued.tier != last), issued.tier),
         }
         for event, (valid, tier) in happened.items():
             counter = TierCounter(
@@ -154,8 +159,8 @@ class PerformanceMonitor(wiring.Component):
         for tier in range(p.tiers):
             due = Signal(name=f"due{tier}")
             elapsed = Signal(LATENCY_BITS, name=f"elapsed{tier}")
-            issues = self.issued.valid & (self.issued.tier == tier)
-            with m.If(self.waking[tier]):
+            issues = issued.valid & (issued.tier == tier)
+            with m.If(waking[tier]):
                 m.d.sync += [due.eq(1), elapsed.eq(1)]
             with m.Elif(issues):
                 m.d.sync += due.eq(0)

@@ -28,6 +28,8 @@ MISA_B = 1 << 1
 MSTATUS_MIE = 3
 MSTATUS_MPIE = 7
 MSTATUS_MPP = 11
+#: The CSRs are read in so many parts, so that none has to select among all of them.
+READ_PARTS = 2
 
 
 def version_number() -> int:
@@ -75,7 +77,9 @@ class CsrFile(wiring.Component):
                 "operation": In(2),
                 "source": In(32),
                 "writes": In(1),
-                "read_data": Out(32),
+                #: Stage A: what was read; 0 if it was no CSR instruction. Two parts to be ORed.
+                "reads": In(1),
+                "read_data": Out(data.ArrayLayout(32, READ_PARTS)),
                 "access": Out(csr_access_layout(p)),
                 #: mtvec or mepc of this instruction's tier, read in X.
                 "vector": In(PC_BITS),
@@ -124,8 +128,6 @@ class CsrFile(wiring.Component):
         readable: dict[str, Value] = self._trap_registers(m)
         readable |= self._interrupts(m)
         readable |= self._identity()
-        readable |= self._counters()
-        readable |= self._lines()
         shared = Signal(p.tiers)
         m.d.comb += shared.eq(self.started)
         readable["mtierrun"] = shared
@@ -137,10 +139,11 @@ class CsrFile(wiring.Component):
                     m.d.sync += self.buffered[tier].eq(applied(access, self.buffered[tier], 0))
                     if p.tiers > 1:
                         m.d.sync += self.sharing[tier].eq(applied(access, self.sharing[tier], 1))
-        self._read(m, readable)
+        self._read(m, 0, readable)
+        self._read(m, 1, self._counters() | self._lines())
         return m
 
-    def _read(self, m: Module, readable: dict[str, Value]) -> None:
+    def _read(self, m: Module, part: int, readable: dict[str, Value]) -> None:
         """Select by address: one select for each value, made a stage early."""
         names: dict[int, list[str]] = {}
         for name, value in readable.items():
@@ -151,7 +154,7 @@ class CsrFile(wiring.Component):
             m.d.sync += select.eq(Cat(self.x_address == CSR[name] for name in aliases).any())
             value = Value.cast(readable[aliases[0]])
             chosen = chosen | Mux(select, value, 0)
-        m.d.comb += self.read_data.eq(chosen)
+        m.d.sync += self.read_data[part].eq(Mux(self.reads, chosen, 0))
 
     def _trap_registers(self, m: Module) -> dict[str, Value]:
         """mstatus, mtvec, mepc, mcause, mtval, mscratch."""

@@ -30,6 +30,8 @@ class LineUnit(wiring.Component):
                 "lines": In(lines),
                 "cycle": In(32),
                 "csr": In(csr_access_layout(params)),
+                #: The tier in stage D; `claim` is what it finds in M.
+                "d_tier": In(params.tier_bits),
                 #: Lines that are pending, before the masks.
                 "pending": Out(lines),
                 "edges": Out(lines),
@@ -37,8 +39,8 @@ class LineUnit(wiring.Component):
                 #: Each tier has a pending line in its mask.
                 "interrupt": Out(params.tiers),
                 "priorities": Out(data.ArrayLayout(LINE_PRIORITY_BITS, lines)),
-                #: Pending lines of the tier that accesses a CSR, and the number plus one of the
-                #: most urgent.
+                #: Pending lines of the tier that accesses a CSR; the number plus one of the most
+                #: urgent, as of two cycles before.
                 "tier_pending": Out(lines),
                 "claim": Out(range(lines + 1)),
                 #: `cycle` when the line that `csr.address` names last became pending.
@@ -67,8 +69,9 @@ class LineUnit(wiring.Component):
         m.d.comb += self.pending.eq((self.edges & (latched | rising)) | (~self.edges & self.lines))
         with m.If(written("mlineedge")):
             m.d.sync += self.edges.eq(applied(csr, self.edges))
+        masks = [self.masks[tier] for tier in range(p.tiers)]
         mask = Signal(p.lines)
-        m.d.comb += mask.eq(pick([self.masks[tier] for tier in range(p.tiers)], csr.tier))
+        m.d.comb += mask.eq(pick(masks, csr.tier))
         for tier in range(p.tiers):
             with m.If(written("mlinemask") & (csr.tier == tier)):
                 m.d.sync += self.masks[tier].eq(applied(csr, mask))
@@ -80,7 +83,7 @@ class LineUnit(wiring.Component):
                 m.d.sync += old.eq(applied(csr, old, place * LINE_PRIORITY_BITS))
 
         m.d.comb += self.tier_pending.eq(self.pending & mask)
-        m.d.comb += self.claim.eq(self._claim(m, self.tier_pending))
+        m.d.comb += self.claim.eq(self._claim(m, self.pending & pick(masks, self.d_tier)))
         if p.line_stamps:
             m.d.comb += self.stamp.eq(self._stamps(m))
         return m
@@ -89,6 +92,7 @@ class LineUnit(wiring.Component):
         """Number plus one of the pending line of highest priority, 0 if none is pending.
 
         Bit by bit from the top of the priority: lines that have the bit beat those that don't.
+        Two bits a cycle.
         """
         p = self._params
         candidates = pending
@@ -98,7 +102,11 @@ class LineUnit(wiring.Component):
             m.d.comb += better.eq(candidates & has_bit)
             remaining = Signal(p.lines, name=f"remaining{place}")
             m.d.comb += remaining.eq(Mux(better.any(), better, candidates))
-            candidates = remaining
+            if place % 2:
+                candidates = remaining
+            else:
+                candidates = Signal(p.lines, name=f"candidates{place}")
+                m.d.sync += candidates.eq(remaining)
         lowest: Value = Const(0)
         for line in reversed(range(p.lines)):
             lowest = Mux(candidates[line], line + 1, lowest)

@@ -103,18 +103,20 @@ async def a_new_priority_counts_for_the_next_instruction(dut):
     code = [*write("mlinemask", 6), rv.csr("csrrwi", 0, CSR["mlineprio0"], 0)]
     code += rv.li(B, 1 << 8)
     claims = []
-    # Line 1, then 2 which is more urgent, then 1 again.
-    for source in (0, B, 0):
-        code.append(rv.csr("csrrw", 0, CSR["mlineprio0"], source))
-        claims.append(11 + len(claims))
-        code.append(read("mlineclaim", claims[-1]))
+    # Line 1, then 2 which is more urgent, and again; read at once, and a few instructions later.
+    for between in range(3):
+        for source in (0, B):
+            code.append(rv.csr("csrrw", 0, CSR["mlineprio0"], source))
+            code += [rv.NOP] * between
+            claims.append(11 + len(claims))
+            code.append(read("mlineclaim", claims[-1]))
     code += rv.li(DEVICE, RESULTS)
     code += [rv.store("sw", register, DEVICE, 4 * n) for n, register in enumerate(claims)]
     bench.load(bench.params.reset_address, [*code, *finish()])
     await bench.reset()
     bench.lines = 6
     await bench.run()
-    assert [bench.peek(RESULTS + 4 * n) for n in range(3)] == [2, 3, 2]
+    assert [bench.peek(RESULTS + 4 * n) for n in range(6)] == [2, 3] * 3
 
 
 @cocotb.test()
