@@ -156,6 +156,18 @@ def csr_access_layout(params: CoreParams) -> data.StructLayout:
     )
 
 
+def csr_write_layout(params: CoreParams) -> data.StructLayout:
+    """A CSR write in stage A: for registers whose next reader comes later than the next cycle."""
+    return data.StructLayout(
+        {
+            "write": 1,
+            "tier": params.tier_bits,
+            "address": 12,
+            "data": 32,
+        }
+    )
+
+
 def writer_layout(params: CoreParams) -> data.StructLayout:
     """An instruction in D, X, M or A as one behind it must know it."""
     return data.StructLayout(
@@ -288,7 +300,7 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "control": CONTROL,
             # Result, or the source operand of a CSR instruction.
             "result": 32,
-            # Address of a load or store, target of a jalr.
+            # Address of a load or store, target of a jump or branch.
             "address": 32,
             "store_data": 32,
             "store_mask": 4,

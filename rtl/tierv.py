@@ -27,9 +27,10 @@ from .layouts import (
 )
 from .params import CoreParams
 from .rvfi import CHANNELS, RvfiMonitor, packet_layout, port_members
-from .system.counters import CycleCounter, PerformanceMonitor, TierCounter
-from .system.csr import CSR, CsrFile
+from .system.counters import CycleCounter, InstructionCounter
+from .system.csr import CsrFile
 from .system.lines import LineUnit
+from .system.monitor import PerformanceMonitor
 from .system.tiers import TierState
 
 
@@ -110,9 +111,7 @@ class Core(wiring.Component):
         self._csrs = m.submodules.csrs = CsrFile(p)
         self._lines = m.submodules.line_unit = LineUnit(p)
         self._cycles = m.submodules.cycles = CycleCounter(p)
-        self._instructions = m.submodules.instructions = TierCounter(
-            p, width=64, low=CSR["minstret"], high=CSR["minstreth"], own_tier=True
-        )
+        self._instructions = m.submodules.instructions = InstructionCounter(p)
 
         self._join_front_end(m)
         self._join_decode(m)
@@ -296,7 +295,7 @@ class Core(wiring.Component):
         m.d.comb += [
             commit.m.eq(stage),
             self._redirect.eq(commit.redirect),
-            commit.interrupt.eq(csrs.interrupt),
+            commit.interrupt.eq(csrs.still_interrupt),
             commit.interrupt_cause.eq(csrs.interrupt_cause),
             commit.started.eq(self._tiers.started),
             commit.bus_idle.eq(bus.idle),
@@ -374,6 +373,8 @@ class Core(wiring.Component):
         commit = self._commit
         bus = self._bus
         access = self._csrs.access
+        late_write = self._csrs.late_write
+        m.d.sync += self._instructions.count.eq(commit.retired)
         stalls = self._operands.stall & self._buffer.present
         m.d.comb += [
             tiers.csr.eq(access),
@@ -394,10 +395,10 @@ class Core(wiring.Component):
             self._lines.lines.eq(self.lines),
             self._lines.cycle.eq(self._cycles.value),
             self._lines.csr.eq(access),
+            self._lines.late_write.eq(late_write),
             self._lines.d_tier.eq(self._d.tier),
-            self._cycles.csr.eq(access),
-            self._instructions.csr.eq(access),
-            self._instructions.count.eq(commit.retired),
+            self._cycles.csr.eq(late_write),
+            self._instructions.csr.eq(late_write),
             self.wake.eq(tiers.waking),
             self.issue_valid.eq(self._buffer.issued.valid),
             self.issue_tier.eq(self._buffer.issued.tier),
@@ -408,12 +409,14 @@ class Core(wiring.Component):
         if p.counters:
             self._monitor = m.submodules.monitor = PerformanceMonitor(p)
             m.d.comb += [
+                self._monitor.cycle.eq(self._cycles.value),
+                self._monitor.x_address.eq(self._execute.x.offset),
                 self._monitor.csr.eq(access),
                 self._monitor.awake.eq(tiers.started & (~tiers.waiting | tiers.waking)),
                 self._monitor.waking.eq(tiers.waking),
                 self._monitor.issued.valid.eq(self.issue_valid),
                 self._monitor.issued.tier.eq(self.issue_tier),
-                self._csrs.events.eq(self._monitor.values),
+                self._csrs.events.eq(self._monitor.events),
                 self._csrs.latency.eq(self._monitor.latency),
             ]
 

@@ -41,14 +41,15 @@ class Alu(wiring.Component):
         condition = Mux(control.funct3[2], less, first == second)
         m.d.comb += self.taken.eq(condition ^ control.funct3[0])
 
-        # One right shifter; a left shift is a right shift of the reversed word.
+        # One right shifter; a left shift is a right shift of the reversed word. The largest
+        # distance comes first: it fills most of the word with one signal.
         left = ~control.funct3[2]
         fill = control.alternate & first[31]
-        shifted = Signal(32, name="shifted0")
+        shifted = Signal(32, name="shifted5")
         m.d.comb += shifted.eq(Mux(left, first[::-1], first))
-        for place in range(5):
+        for place in reversed(range(5)):
             distance = 1 << place
-            following = Signal(32, name=f"shifted{place + 1}")
+            following = Signal(32, name=f"shifted{place}")
             entering = fill.replicate(distance)
             if self._params.zbb:
                 entering = Mux(control.rotate, shifted[:distance], entering)

@@ -165,14 +165,17 @@ class Commit(wiring.Component):
         i = self.m
         control = i.control
         trap = self.trap
-        load_fault = Mux(control.store, Cause.STORE_ACCESS, Cause.LOAD_ACCESS)
+        names_pc = (control.cause == Cause.INSTRUCTION_ACCESS) | (control.cause == Cause.BREAKPOINT)
+        found = ~interrupted & ~i.bus_failed
+        shows_pc = found & control.exception & names_pc
+        shows_address = found & ~control.exception & ~(i.fault & control.csr)
         m.d.comb += [
             trap.valid.eq(taken),
             trap.tier.eq(i.tier),
             trap.pc.eq(i.pc),
             trap.interrupt.eq(interrupted),
+            trap.value.eq(Mux(shows_pc, Cat(C(0, 2), i.pc), 0) | Mux(shows_address, i.address, 0)),
         ]
-        pc = Cat(C(0, 2), i.pc)
         with m.If(interrupted):
             m.d.comb += trap.cause.eq(
                 pick([self.interrupt_cause[tier] for tier in range(p.tiers)], i.tier)
@@ -183,17 +186,7 @@ class Commit(wiring.Component):
             )
         with m.Elif(control.exception):
             m.d.comb += trap.cause.eq(control.cause)
-            with m.If(
-                (control.cause == Cause.INSTRUCTION_ACCESS) | (control.cause == Cause.BREAKPOINT)
-            ):
-                m.d.comb += trap.value.eq(pc)
         with m.Elif(i.fault):
             m.d.comb += trap.cause.eq(i.fault_cause)
-            with m.If(control.load | control.store):
-                m.d.comb += trap.value.eq(i.address)
-            with m.Elif(control.jump_register):
-                m.d.comb += trap.value.eq(i.address & ~1)
-            with m.Elif(~control.csr):
-                m.d.comb += trap.value.eq(Cat(C(0b10, 2), i.alternative))
         with m.Else():
-            m.d.comb += [trap.cause.eq(load_fault), trap.value.eq(i.address)]
+            m.d.comb += trap.cause.eq(Mux(control.store, Cause.STORE_ACCESS, Cause.LOAD_ACCESS))

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..isa import Cause, csr_addresses
+from ..isa import LINES_PER_PRIORITY_CSR, MAX_LINES, Cause, csr_addresses
 from ..layouts import PC_BITS, decoded_layout, executed_layout, tier_event_layout
 from ..params import CoreParams
 from ..system.csr import implemented
+from ..system.csr_select import is_one_of
 from ..util import bit
 from .alu import Alu
 
 CSR = csr_addresses()
 #: CSRs whose new value must count for the very next instruction.
-FLUSHING_CSRS = ("mtvec", "mlinemask", "mceiling", "mtierrun", "mbusmode")
+FLUSHING_CSRS = (
+    "mtvec",
+    "mceiling",
+    "mtierrun",
+    "mbusmode",
+    "mlinemask",
+    "mlineedge",
+    *(f"mlineprio{n}" for n in range(MAX_LINES // LINES_PER_PRIORITY_CSR)),
+)
 
 
 class Execute(wiring.Component):
@@ -144,7 +153,7 @@ class Execute(wiring.Component):
         certain = ~stopped & ~skipped & ~fault
         divide_waits = control.divide & ~self.divide_ready
         flushes = control.fence_i | (
-            control.csr & control.csr_writes & _is_one_of(csr_address, FLUSHING_CSRS)
+            control.csr & control.csr_writes & is_one_of(csr_address, FLUSHING_CSRS)
         )
         # Only a jalr without offset is predicted.
         wrong_return = control.jump_register & (x.first[2:] != x.predicted_pc)
@@ -163,7 +172,14 @@ class Execute(wiring.Component):
             executed.pc.eq(x.pc),
             executed.control.eq(control),
             executed.result.eq(self.result),
-            executed.address.eq(address),
+            # What mtval shows if the address is wrong.
+            executed.address.eq(
+                Mux(
+                    control.branch | control.jump,
+                    Cat(C(0b10, 2), x.alternative),
+                    Cat(address[0] & ~control.jump_register, address[1:]),
+                )
+            ),
             executed.store_data.eq(self.dmem_write_data),
             executed.store_mask.eq(mask),
             executed.remote.eq(remote),
@@ -233,7 +249,3 @@ class Execute(wiring.Component):
                 cause.eq(Cause.INSTRUCTION_MISALIGNED),
             ]
         return fault, cause
-
-
-def _is_one_of(address: Value, names: tuple[str, ...]) -> Value:
-    return Cat(address == CSR[name] for name in names).any()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
 from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..layouts import executed_layout, tier_event_layout, writer_layout
 from ..params import CoreParams
-from ..system.csr import READ_PARTS
 from .bus import ACCESS
 
 
@@ -35,8 +31,8 @@ class WriteBack(wiring.Component):
                 #: The late load, as one behind it must know it while it takes the slot.
                 "late_writer": Out(writer_layout(params)),
                 # Stage A.
-                #: What a CSR instruction has read, 0 after others; the parts are ORed.
-                "csr_data": In(data.ArrayLayout(32, READ_PARTS)),
+                #: What a CSR instruction has read, 0 after others.
+                "csr_data": In(32),
                 "writer": Out(writer_layout(params)),
                 "result": Out(32),
                 #: The result of a cycle ago, which the register file does not show yet.
@@ -86,7 +82,6 @@ class WriteBack(wiring.Component):
         half = Mux(place[1], word[16:], word[:16])
         byte = Mux(place[0], half[8:], half[:8])
         extend = ~funct3[2]
-        csr = reduce(or_, self.csr_data)
         loaded = Signal(32)
         with m.Switch(funct3[:2]):
             with m.Case(0):
@@ -95,5 +90,5 @@ class WriteBack(wiring.Component):
                 m.d.comb += loaded.eq(Cat(half, (half[15] & extend).replicate(16)))
             with m.Default():
                 m.d.comb += loaded.eq(word)
-        m.d.comb += self.result.eq(Mux(is_load, loaded, result | csr))
+        m.d.comb += self.result.eq(Mux(is_load, loaded, result | self.csr_data))
         return m

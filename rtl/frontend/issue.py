@@ -95,13 +95,13 @@ class IssueBuffer(wiring.Component):
             read.addr.eq(Cat(i_head, i_tier)),
         ]
 
-        is_new = Signal()
-        m.d.comb += is_new.eq(self.pair_valid & (self.pair_tier == i_tier) & (pair_index == i_head))
+        # Its pair is the one that is being predecoded.
+        i_new = Signal()
 
         def of_pair(select, shape=1):
             """What `select` finds in the pair."""
             value = Signal(shape)
-            m.d.comb += value.eq(Mux(is_new, select(self.pair), select(read.data)))
+            m.d.comb += value.eq(Mux(i_new, select(self.pair), select(read.data)))
             return value
 
         def of_word(select, shape=1):
@@ -198,12 +198,12 @@ class IssueBuffer(wiring.Component):
             staying.eq(self.ready & (filled | self.arriving)),
             leaving.eq(staying & ~here),
         ]
+        i_has_one = Signal()
         runs_dry = Signal()
-        m.d.comb += runs_dry.eq(
-            last
-            & (pick([pairs[tier] for tier in range(tiers)], i_tier) == 1)
-            & ~bit(self.arriving, i_tier)
-        )
+        m.d.comb += [
+            i_has_one.eq(pick([pairs[tier] for tier in range(tiers)], i_tier) == 1),
+            runs_dry.eq(last & i_has_one & ~bit(self.arriving, i_tier)),
+        ]
         shares = Signal()
         m.d.comb += shares.eq(bit(self.sharing, i_tier) & of_word(lambda pair: pair.flags.memory))
         leaves = Signal()
@@ -215,26 +215,37 @@ class IssueBuffer(wiring.Component):
             choice_leaving.eq(highest(leaving)),
         ]
 
-        def place(choice):
-            return (
-                pick([heads[tier] for tier in range(tiers)], choice),
-                bit(odds, choice),
-            )
+        # A pair that arrives now is the next of its tier if the tier has no other.
+        new = Signal(tiers)
+        m.d.comb += new.eq(
+            Cat((self.arrival.tier == tier) & (pairs[tier] == 0) for tier in range(tiers))
+        )
+
+        def place(choice) -> list:
+            """The next instruction of another tier."""
+            return [
+                i_head.eq(pick([heads[tier] for tier in range(tiers)], choice)),
+                i_odd.eq(bit(odds, choice)),
+                i_new.eq(bit(new, choice)),
+            ]
 
         with m.If(leaves):
-            head, odd = place(choice_leaving)
             m.d.sync += [
                 i_valid.eq(leaving.any()),
                 i_tier.eq(choice_leaving),
-                i_head.eq(head),
-                i_odd.eq(odd),
+                *place(choice_leaving),
             ]
         with m.Else():
-            head, odd = place(choice_staying)
             m.d.sync += [i_valid.eq(staying.any()), i_tier.eq(choice_staying)]
             with m.If(present & (choice_staying == i_tier)):
                 with m.If(goes):
-                    m.d.sync += [i_head.eq(i_next_head), i_odd.eq(i_next_odd)]
+                    m.d.sync += [
+                        i_head.eq(i_next_head),
+                        i_odd.eq(i_next_odd),
+                        i_new.eq(last & i_has_one & (self.arrival.tier == i_tier)),
+                    ]
+                with m.Else():
+                    m.d.sync += i_new.eq(0)
             with m.Else():
-                m.d.sync += [i_head.eq(head), i_odd.eq(odd)]
+                m.d.sync += place(choice_staying)
         return m

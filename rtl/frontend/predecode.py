@@ -237,14 +237,17 @@ class Predecoder(wiring.Component):
         m.submodules.seen = seen
         write = seen.write_port()
         read = seen.read_port(domain="comb")
+        follows = arrived.valid & (arrived.tier == self.arrival.tier)
         m.d.comb += [
-            read.addr.eq(arrived.tier),
-            last.eq(read.data[0]),
-            second.eq(read.data[1]),
             write.addr.eq(arrived.tier),
             write.en.eq(arrived.valid),
             write.data[0].eq(Mux(ends_first, words[0].producer, words[1].producer)),
             write.data[1].eq(Mux(arrived.pc[0] | ends_first, last, words[0].producer)),
+            read.addr.eq(self.arrival.tier),
+        ]
+        m.d.sync += [
+            last.eq(Mux(follows, write.data[0], read.data[0])),
+            second.eq(Mux(follows, write.data[1], read.data[1])),
         ]
         waits = self.pair.flags.waits
         for word, flags in zip(words, waits, strict=True):

@@ -16,10 +16,17 @@ from ..isa import (
     Interrupt,
     csr_addresses,
 )
-from ..layouts import PC_BITS, csr_access_layout, tier_event_layout, trap_layout
+from ..layouts import (
+    PC_BITS,
+    csr_access_layout,
+    csr_write_layout,
+    tier_event_layout,
+    trap_layout,
+)
 from ..params import CoreParams
 from ..util import applied, bit, pick
-from .counters import LATENCY_BITS
+from .csr_select import chosen, halves, is_one_of
+from .monitor import EVENT_COUNTER_BITS, LATENCY_BITS
 
 CSR = csr_addresses()
 #: misa: MXL = 1 (32 bits), extensions I and M; B where Zba, Zbb and Zbs are all there.
@@ -28,8 +35,13 @@ MISA_B = 1 << 1
 MSTATUS_MIE = 3
 MSTATUS_MPIE = 7
 MSTATUS_MPP = 11
-#: The CSRs are read in so many parts, so that none has to select among all of them.
-READ_PARTS = 2
+#: Shared by all tiers, and written in stage A.
+SHARED_LATE_CSRS = (
+    "mcycle",
+    "mcycleh",
+    "mlineedge",
+    *(f"mlineprio{n}" for n in range(MAX_LINES // LINES_PER_PRIORITY_CSR)),
+)
 
 
 def version_number() -> int:
@@ -77,10 +89,11 @@ class CsrFile(wiring.Component):
                 "operation": In(2),
                 "source": In(32),
                 "writes": In(1),
-                #: Stage A: what was read; 0 if it was no CSR instruction. Two parts to be ORed.
                 "reads": In(1),
-                "read_data": Out(data.ArrayLayout(32, READ_PARTS)),
                 "access": Out(csr_access_layout(p)),
+                #: Stage A: what was read; 0 if it was no CSR instruction. What it writes.
+                "read_data": Out(32),
+                "late_write": Out(csr_write_layout(p)),
                 #: mtvec or mepc of this instruction's tier, read in X.
                 "vector": In(PC_BITS),
                 "trap": In(trap_layout(p)),
@@ -93,6 +106,8 @@ class CsrFile(wiring.Component):
                 #: The tier leaves wfi; a trap is due; its cause.
                 "wake": Out(p.tiers),
                 "interrupt": Out(p.tiers),
+                #: The same without `hold_interrupts`, for stage M: what was due in X still is.
+                "still_interrupt": Out(p.tiers),
                 "interrupt_cause": Out(data.ArrayLayout(5, p.tiers)),
                 "buffered": Out(p.tiers),
                 "sharing": Out(p.tiers),
@@ -100,9 +115,11 @@ class CsrFile(wiring.Component):
                 "started": In(p.tiers),
                 "ceilings": In(data.ArrayLayout(p.tier_bits, p.tiers)),
                 "cycle": In(64),
+                #: minstret of the tier in stage A.
                 "retired": In(64),
-                "events": In(data.ArrayLayout(64, len(Event))),
-                "latency": In(data.ArrayLayout(LATENCY_BITS, p.tiers)),
+                #: The event counter that `address` names.
+                "events": In(EVENT_COUNTER_BITS),
+                "latency": In(LATENCY_BITS),
                 "lines_pending": In(p.lines),
                 "lines_tier_pending": In(p.lines),
                 "lines_claim": In(range(p.lines + 1)),
@@ -139,22 +156,40 @@ class CsrFile(wiring.Component):
                     m.d.sync += self.buffered[tier].eq(applied(access, self.buffered[tier], 0))
                     if p.tiers > 1:
                         m.d.sync += self.sharing[tier].eq(applied(access, self.sharing[tier], 1))
-        self._read(m, 0, readable)
-        self._read(m, 1, self._counters() | self._lines())
+        self._read(m, readable, self._cycles() | self._events() | self._lines())
         return m
 
-    def _read(self, m: Module, part: int, readable: dict[str, Value]) -> None:
-        """Select by address: one select for each value, made a stage early."""
-        names: dict[int, list[str]] = {}
-        for name, value in readable.items():
-            names.setdefault(id(value), []).append(name)
-        chosen: Value = Const(0, 32)
-        for aliases in names.values():
-            select = Signal(name=f"reads_{aliases[0]}")
-            m.d.sync += select.eq(Cat(self.x_address == CSR[name] for name in aliases).any())
-            value = Value.cast(readable[aliases[0]])
-            chosen = chosen | Mux(select, value, 0)
-        m.d.sync += self.read_data[part].eq(Mux(self.reads, chosen, 0))
+    def _read(self, m: Module, *parts: dict[str, Value]) -> None:
+        """Select by address, in parts so that no path has to choose among all of them.
+
+        What stage A makes of it, it also writes to the registers that take their value there. The
+        instruction of another tier right behind finds there what has not been written yet.
+        """
+        p = self._params
+        read: Value = Const(0, 32)
+        for number, readable in enumerate(parts):
+            part = Signal(32, name=f"part{number}")
+            m.d.sync += part.eq(Mux(self.reads, chosen(m, self.x_address, readable), 0))
+            read = read | part
+        a = Signal(csr_access_layout(p))
+        a_reads = Signal()
+        m.d.sync += [a.eq(self.access), a_reads.eq(self.reads)]
+        retired = chosen(m, self.address, self._retired())
+        last_written = Signal(32)
+        from_last = Signal()
+        shared = Signal()
+        m.d.sync += [
+            last_written.eq(self.late_write.data),
+            shared.eq(is_one_of(self.x_address, SHARED_LATE_CSRS)),
+            from_last.eq(self.reads & a.write & (a.address == self.address) & shared),
+        ]
+        m.d.comb += [
+            self.read_data.eq(Mux(from_last, last_written, read | Mux(a_reads, retired, 0))),
+            self.late_write.write.eq(a.write),
+            self.late_write.tier.eq(a.tier),
+            self.late_write.address.eq(a.address),
+            self.late_write.data.eq(applied(a, self.read_data)),
+        ]
 
     def _trap_registers(self, m: Module) -> dict[str, Value]:
         """mstatus, mtvec, mepc, mcause, mtval, mscratch."""
@@ -283,9 +318,8 @@ class CsrFile(wiring.Component):
                     for tier in range(p.tiers)
                 )
             ),
-            self.interrupt.eq(
-                self._enabled & ~self.hold_interrupts & (software | timer | external)
-            ),
+            self.still_interrupt.eq(self._enabled & (software | timer | external)),
+            self.interrupt.eq(self.still_interrupt & ~self.hold_interrupts),
         ]
         for tier in range(p.tiers):
             m.d.comb += self.interrupt_cause[tier].eq(
@@ -311,25 +345,19 @@ class CsrFile(wiring.Component):
             "mhartid": self.tier,
         }
 
-    def _counters(self) -> dict[str, Value]:
-        p = self._params
-        values = {}
-        for names, count in (
-            (("mcycle", "cycle", "time"), self.cycle),
-            (("minstret", "instret"), self.retired),
-        ):
-            low, high = count[:32], count[32:]
-            for name in names:
-                values |= {name: low, f"{name}h": high}
-        if p.counters:
-            for event in Event:
-                value = self.events[event - 1]
-                values |= {
-                    f"mhpmcounter{event + 2}": value[:32],
-                    f"mhpmcounter{event + 2}h": value[32:],
-                    f"mhpmevent{event + 2}": Const(event, 32),
-                }
-            values["mtierlatency"] = pick(list(self.latency), self.tier)
+    def _cycles(self) -> dict[str, Value]:
+        return halves(("mcycle", "cycle", "time"), self.cycle)
+
+    def _retired(self) -> dict[str, Value]:
+        return halves(("minstret", "instret"), self.retired)
+
+    def _events(self) -> dict[str, Value]:
+        if not self._params.counters:
+            return {}
+        names = tuple(f"mhpmcounter{event + 2}" for event in Event)
+        values = halves(names, self.events)
+        values |= {f"mhpmevent{event + 2}": Const(event, 32) for event in Event}
+        values["mtierlatency"] = self.latency
         return values
 
     def _lines(self) -> dict[str, Value]:

@@ -8,7 +8,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from ..isa import LINE_PRIORITY_BITS, LINES_PER_PRIORITY_CSR, csr_addresses
-from ..layouts import csr_access_layout
+from ..layouts import csr_access_layout, csr_write_layout
 from ..params import CoreParams
 from ..util import applied, highest, pick
 
@@ -29,7 +29,9 @@ class LineUnit(wiring.Component):
             {
                 "lines": In(lines),
                 "cycle": In(32),
+                #: A CSR instruction in M; what it writes in A.
                 "csr": In(csr_access_layout(params)),
+                "late_write": In(csr_write_layout(params)),
                 #: The tier in stage D; `claim` is what it finds in M.
                 "d_tier": In(params.tier_bits),
                 #: Lines that are pending, before the masks.
@@ -52,15 +54,16 @@ class LineUnit(wiring.Component):
         m = Module()
         p = self._params
         csr = self.csr
+        late = self.late_write
 
         def written(name: str) -> Value:
-            return csr.write & (csr.address == CSR[name])
+            return late.write & (late.address == CSR[name])
 
         before = Signal(p.lines)
         latched = Signal(p.lines)
         acknowledged = Signal(p.lines)
         rising = self.lines & ~before
-        with m.If(written("mlineack")):
+        with m.If(csr.write & (csr.address == CSR["mlineack"])):
             m.d.comb += acknowledged.eq(applied(csr, Const(0, p.lines)))
         m.d.sync += [
             before.eq(self.lines),
@@ -68,19 +71,20 @@ class LineUnit(wiring.Component):
         ]
         m.d.comb += self.pending.eq((self.edges & (latched | rising)) | (~self.edges & self.lines))
         with m.If(written("mlineedge")):
-            m.d.sync += self.edges.eq(applied(csr, self.edges))
+            m.d.sync += self.edges.eq(late.data)
         masks = [self.masks[tier] for tier in range(p.tiers)]
         mask = Signal(p.lines)
         m.d.comb += mask.eq(pick(masks, csr.tier))
         for tier in range(p.tiers):
-            with m.If(written("mlinemask") & (csr.tier == tier)):
-                m.d.sync += self.masks[tier].eq(applied(csr, mask))
+            with m.If(written("mlinemask") & (late.tier == tier)):
+                m.d.sync += self.masks[tier].eq(late.data)
             m.d.comb += self.interrupt[tier].eq((self.pending & self.masks[tier]).any())
         for line in range(p.lines):
             group, place = divmod(line, LINES_PER_PRIORITY_CSR)
             with m.If(written(f"mlineprio{group}")):
-                old = self.priorities[line]
-                m.d.sync += old.eq(applied(csr, old, place * LINE_PRIORITY_BITS))
+                m.d.sync += self.priorities[line].eq(
+                    late.data.word_select(place, LINE_PRIORITY_BITS)
+                )
 
         m.d.comb += self.tier_pending.eq(self.pending & mask)
         m.d.comb += self.claim.eq(self._claim(m, self.pending & pick(masks, self.d_tier)))
@@ -113,9 +117,11 @@ class LineUnit(wiring.Component):
         return lowest
 
     def _stamps(self, m: Module) -> Value:
-        """Write one stamp a cycle; each line counts the cycles that its stamp has been due."""
+        """Write one stamp a cycle; the lower bits tell since when it has been due."""
         p = self._params
         depth = 1 << max(1, (p.lines - 1).bit_length())
+        # More than the cycles that a stamp can be due.
+        low_bits = p.lines.bit_length()
         stamps = Memory(shape=32, depth=depth, init=[])
         m.submodules.stamps = stamps
         write = stamps.write_port()
@@ -123,21 +129,22 @@ class LineUnit(wiring.Component):
 
         before = Signal(p.lines)
         due = Signal(p.lines)
-        ages = Signal(data.ArrayLayout(range(p.lines), p.lines))
+        rose = Signal(data.ArrayLayout(low_bits, p.lines))
         chosen = Signal(range(depth))
+        low = Signal(low_bits)
+        high = self.cycle[low_bits:]
         m.d.comb += [
             chosen.eq(highest(due)),
             write.addr.eq(chosen),
             write.en.eq(due.any()),
-            write.data.eq(self.cycle - 1 - pick([ages[line] for line in range(p.lines)], chosen)),
+            low.eq(pick([rose[line] for line in range(p.lines)], chosen)),
+            write.data.eq(Cat(low, high - (low > self.cycle[:low_bits]))),
             read.addr.eq(self.csr.address),
         ]
         m.d.sync += before.eq(self.pending)
         for line in range(p.lines):
             with m.If(self.pending[line] & ~before[line]):
-                m.d.sync += [due[line].eq(1), ages[line].eq(0)]
+                m.d.sync += [due[line].eq(1), rose[line].eq(self.cycle)]
             with m.Elif(chosen == line):
                 m.d.sync += due[line].eq(0)
-            with m.Elif(due[line]):
-                m.d.sync += ages[line].eq(ages[line] + 1)
         return read.data

@@ -65,8 +65,8 @@ async def owned_filled_and_switches_count_what_happened(dut):
             strict=True,
         )
     ):
-        # An event is counted two cycles later, and a write takes one.
-        window = range(retired[clear[name]], retired[reads[name]] - 2)
+        # An event is counted two cycles later.
+        window = range(retired[clear[name]] - 2, retired[reads[name]] - 2)
         expected = sum(map(event, window))
         assert expected > 3
         assert bench.peek(bench.params.dmem.base + 4 * number) == expected, name

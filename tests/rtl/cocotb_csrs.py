@@ -271,7 +271,7 @@ async def counters_carry_into_their_high_word(dut):
 
 
 @cocotb.test()
-async def mcycle_counts_every_cycle_and_a_write_replaces_that_cycles_count(dut):
+async def mcycle_counts_every_cycle_and_a_write_replaces_the_next_cycles_count(dut):
     bench = Bench(dut)
     log = Logger(bench)
     log.emit(*[rv.NOP] * 4)
@@ -286,7 +286,7 @@ async def mcycle_counts_every_cycle_and_a_write_replaces_that_cycles_count(dut):
     values = await log.run()
     retired = {r.pc: r.cycle for r in bench.seen.retirements}
     written = retired[write_pc]
-    assert values == [1000 + retired[pc] - written - 1 for pc in reads]
+    assert values == [1000 + retired[pc] - written - 2 for pc in reads]
 
 
 @cocotb.test()
