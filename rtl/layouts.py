@@ -18,6 +18,11 @@ ISSUE_TO_M_CYCLES = 3
 PC_BITS = 30
 
 
+def tier_event_layout(params: CoreParams) -> data.StructLayout:
+    """Something that happens to one tier in a cycle."""
+    return data.StructLayout({"valid": 1, "tier": params.tier_bits})
+
+
 def redirect_layout(params: CoreParams) -> data.StructLayout:
     """Stage M sends a tier to another PC and drops what it has in the earlier stages."""
     return data.StructLayout(
@@ -25,6 +30,10 @@ def redirect_layout(params: CoreParams) -> data.StructLayout:
             "valid": 1,
             "tier": params.tier_bits,
             "pc": PC_BITS,
+            # What it is: the tier in M leaves its path, or a tier gets its first PC. Each compares
+            # its tier for itself, because `valid` is known late.
+            "leaves": tier_event_layout(params),
+            "begins": tier_event_layout(params),
             # Known early in the cycle: `early_pc` of `early_tier` may be fetched from at once.
             "early": 1,
             "early_tier": params.tier_bits,
@@ -33,11 +42,6 @@ def redirect_layout(params: CoreParams) -> data.StructLayout:
             "confirmed": 1,
         }
     )
-
-
-def tier_event_layout(params: CoreParams) -> data.StructLayout:
-    """Something that happens to one tier in a cycle."""
-    return data.StructLayout({"valid": 1, "tier": params.tier_bits})
 
 
 #: What an instruction that is issued soon after this one must know of it.
@@ -307,8 +311,8 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             # A load or store that goes to the bus, and whether the tier's mode is buffered.
             "remote": 1,
             "buffered": 1,
-            # It waits until the tier's bus slot is free.
-            "needs_idle": 1,
+            # It waits until the bus slot of its tier is free: one bit for each tier.
+            "needs_idle": params.tiers,
             # A precise access: it has not been made yet, it has been made, or it failed.
             "waits_for_access": 1,
             "collects": 1,

@@ -31,6 +31,13 @@ def applied(csr, live: Value, lsb: int = 0) -> Value:
     return Mux(csr.operation[1], changed, source)
 
 
+def redirects(redirect, tier: Value | int) -> Value:
+    """1 if the redirect (`layouts.redirect_layout`) is of this tier."""
+    return (redirect.leaves.valid & (redirect.leaves.tier == tier)) | (
+        redirect.begins.valid & (redirect.begins.tier == tier)
+    )
+
+
 def highest(vector: ValueLike) -> Value:
     """Index of the highest set bit of ``vector``; 0 if none is set."""
     bits = Value.cast(vector)

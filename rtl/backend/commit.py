@@ -85,7 +85,7 @@ class Commit(wiring.Component):
         m.d.comb += [
             self.late_taken.eq(self.late.valid & ~(i.valid & i.uses_slot)),
             free.eq(bit(self.bus_idle | self.bus_leaving, i.tier)),
-            waits_for_slot.eq(i.needs_idle & ~free),
+            waits_for_slot.eq((i.needs_idle & ~(self.bus_idle | self.bus_leaving)).any()),
             waits_for_bus.eq(waits_for_slot | i.waits_for_access),
         ]
 
@@ -128,7 +128,6 @@ class Commit(wiring.Component):
         resets = Signal(init=1)
         m.d.sync += resets.eq(0)
         starts_tier = Signal()
-        target_tier = i.csr_address[: p.tier_bits]
         refetches = Signal()
         m.d.comb += [
             starts_tier.eq(
@@ -141,8 +140,14 @@ class Commit(wiring.Component):
         m.d.comb += [
             self.kill.valid.eq(i.valid & (i.departs | waits_for_slot | refetches)),
             self.kill.tier.eq(i.tier),
-            redirect.valid.eq(resets | self.kill.valid | starts_tier),
-            redirect.tier.eq(Mux(starts_tier, target_tier, i.tier)),
+            redirect.leaves.eq(self.kill),
+            # Tier 0 after reset, when `csr_address` is 0.
+            redirect.begins.valid.eq(resets | starts_tier),
+            redirect.begins.tier.eq(i.csr_address[: p.tier_bits]),
+            redirect.valid.eq(redirect.leaves.valid | redirect.begins.valid),
+            redirect.tier.eq(
+                Mux(redirect.begins.valid, redirect.begins.tier, redirect.leaves.tier)
+            ),
             redirect.early.eq(resets | (i.valid & i.redirects)),
             redirect.early_tier.eq(i.tier),
             redirect.early_pc.eq(i.alternative),

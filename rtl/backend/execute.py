@@ -11,7 +11,7 @@ from ..layouts import PC_BITS, decoded_layout, executed_layout, tier_event_layou
 from ..params import CoreParams
 from ..system.csr import implemented
 from ..system.csr_select import is_one_of
-from ..util import bit
+from ..util import bit, one_hot
 from .alu import Alu
 
 CSR = csr_addresses()
@@ -184,7 +184,13 @@ class Execute(wiring.Component):
             executed.store_mask.eq(mask),
             executed.remote.eq(remote),
             executed.buffered.eq(buffered),
-            executed.needs_idle.eq((remote & buffered) | (control.fence & ~stopped & ~skipped)),
+            executed.needs_idle.eq(
+                Mux(
+                    (remote & buffered) | (control.fence & ~stopped & ~skipped),
+                    one_hot(x.tier, p.tiers),
+                    0,
+                )
+            ),
             executed.waits_for_access.eq(waits_for_access),
             executed.collects.eq(remote & ~buffered & done),
             executed.access_fault.eq(access_fault),

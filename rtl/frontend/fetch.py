@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..layouts import PC_BITS, arrival_layout, redirect_layout, tier_event_layout
 from ..params import CoreParams
-from ..util import bit, highest, one_hot, pick
+from ..util import bit, highest, one_hot, pick, redirects
 
 #: Pairs of words that a tier's buffer holds.
 BUFFER_PAIRS = 4
@@ -81,9 +81,7 @@ class Fetcher(wiring.Component):
         ended_has_target = Signal()
         target = Signal(PC_BITS)
         m.d.sync += [
-            ended.valid.eq(
-                self.ended.valid & ~(self.redirect.valid & (self.redirect.tier == self.ended.tier))
-            ),
+            ended.valid.eq(self.ended.valid & ~redirects(self.redirect, self.ended.tier)),
             ended.tier.eq(self.ended.tier),
             ended_has_target.eq(self.has_target),
             target.eq(self.target),
@@ -97,8 +95,7 @@ class Fetcher(wiring.Component):
         )
         f_stopped = Signal()
         m.d.comb += f_stopped.eq(
-            (self.redirect.valid & (self.redirect.tier == f_tier))
-            | (self.ended.valid & (self.ended.tier == f_tier))
+            redirects(self.redirect, f_tier) | (self.ended.valid & (self.ended.tier == f_tier))
         )
         f_local = Signal()
         m.d.comb += f_local.eq(f_pc[p.imem.size_log2 - 2 :] == p.imem.base >> p.imem.size_log2)
@@ -133,7 +130,7 @@ class Fetcher(wiring.Component):
             self.bus_start.eq(f_live & ~f_stopped & ~f_local & ~self.bus_busy),
             self.bus_taken.eq(f_live & ~f_local & f_from_bus),
             self.bus_cancel.eq(
-                (self.redirect.valid & (self.redirect.tier == self.bus_tier))
+                redirects(self.redirect, self.bus_tier)
                 | (self.ended.valid & (self.ended.tier == self.bus_tier))
             ),
         ]
@@ -167,7 +164,7 @@ class Fetcher(wiring.Component):
         m.d.comb += [
             f_here.eq(Mux(f_valid, one_hot(f_tier, tiers), 0)),
             ended_here.eq(Mux(ended.valid, one_hot(ended.tier, tiers), 0)),
-            redirect_here.eq(Mux(self.redirect.valid, one_hot(self.redirect.tier, tiers), 0)),
+            redirect_here.eq(Cat(redirects(self.redirect, tier) for tier in range(tiers))),
         ]
         for tier in range(tiers):
             with m.If(redirect_here[tier]):

@@ -17,7 +17,7 @@ from ..layouts import (
     tier_event_layout,
 )
 from ..params import CoreParams
-from ..util import bit, highest, pick
+from ..util import bit, highest, pick, redirects
 from .fetch import BUFFER_PAIRS
 
 
@@ -161,7 +161,7 @@ class IssueBuffer(wiring.Component):
         for tier in range(tiers):
             here = i_tier == tier
             arrives = self.arrival.valid & (self.arrival.tier == tier)
-            with m.If(self.redirect.valid & (self.redirect.tier == tier)):
+            with m.If(redirects(self.redirect, tier)):
                 m.d.sync += [
                     heads[tier].eq(0),
                     tails[tier].eq(0),
@@ -179,8 +179,8 @@ class IssueBuffer(wiring.Component):
                     m.d.sync += pairs[tier].eq(pairs[tier] - 1)
 
         # The next slot. Two choices are made, with and without the tier in I going on; what is
-        # known last, whether it can, picks one. A redirect that is known late does not change the
-        # choice; the slot may then be lost.
+        # known last picks one. That the instruction in I stalls, or a redirect that is known late,
+        # does not change the choice; the slot may then be lost to the tier.
         here = Signal(tiers)
         filled = Signal(tiers)
         m.d.comb += [
@@ -207,7 +207,7 @@ class IssueBuffer(wiring.Component):
         shares = Signal()
         m.d.comb += shares.eq(bit(self.sharing, i_tier) & of_word(lambda pair: pair.flags.memory))
         leaves = Signal()
-        m.d.comb += leaves.eq(goes & (i_wfi | runs_dry | shares))
+        m.d.comb += leaves.eq(present & (i_wfi | runs_dry | shares))
         choice_staying = Signal(p.tier_bits)
         choice_leaving = Signal(p.tier_bits)
         m.d.comb += [

@@ -17,7 +17,7 @@ from ..layouts import (
     tier_event_layout,
 )
 from ..params import CoreParams
-from ..util import bit
+from ..util import bit, redirects
 
 CSR = csr_addresses()
 
@@ -176,7 +176,7 @@ class Predecoder(wiring.Component):
         follow = Mux(ends_first, follows[0], follows[1])
         pop = Mux(ends_first, pops[0], pops[1])
         call = Mux(ends_first, words[0].call, words[1].call) & local
-        stays = ~(self.redirect.valid & (self.redirect.tier == arrived.tier))
+        stays = ~redirects(self.redirect, arrived.tier)
 
         top = self._return_stack(
             m,
@@ -201,7 +201,7 @@ class Predecoder(wiring.Component):
         ]
         for tier in range(tiers):
             with m.If(
-                (self.redirect.valid & (self.redirect.tier == tier))
+                redirects(self.redirect, tier)
                 | (self.resolved.valid & (self.resolved.tier == tier))
             ):
                 m.d.sync += returning[tier].eq(0)

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from ..isa import csr_addresses
 from ..layouts import csr_access_layout, redirect_layout, tier_event_layout
 from ..params import CoreParams
-from ..util import applied
+from ..util import applied, redirects
 
 CSR = csr_addresses()
 
@@ -68,7 +68,7 @@ class TierState(wiring.Component):
             happening = getattr(self, name)
             return Cat(happening.valid & (happening.tier == tier) for tier in range(tiers))
 
-        redirected = event("redirect")
+        redirected = Cat(redirects(self.redirect, tier) for tier in range(tiers))
         started = Signal(tiers, init=1)
         wfi_in_pipe = Signal(tiers)
         m.d.comb += [
