@@ -98,7 +98,13 @@ class Fetcher(wiring.Component):
             redirects(self.redirect, f_tier) | (self.ended.valid & (self.ended.tier == f_tier))
         )
         f_local = Signal()
-        m.d.comb += f_local.eq(f_pc[p.imem.size_log2 - 2 :] == p.imem.base >> p.imem.size_log2)
+        f_next_local = Signal()
+        index_bits = p.imem.size_log2 - 2
+
+        def is_local(pc: Value) -> Value:
+            return pc[index_bits:] == p.imem.base >> p.imem.size_log2
+
+        m.d.comb += f_next_local.eq(f_local & ~f_pc[1:index_bits].all())
         f_from_bus = Signal()
         m.d.comb += f_from_bus.eq(self.bus_done & (self.bus_tier == f_tier))
         f_next = Signal(PC_BITS)
@@ -207,14 +213,21 @@ class Fetcher(wiring.Component):
         p_valid = Signal()
         p_tier = Signal(p.tier_bits)
         p_pc = Signal(PC_BITS)
-        m.d.sync += [p_valid.eq(wants.any()), p_tier.eq(next_tier)]
+        p_local = Signal()
+        saved_pc = Signal(PC_BITS)
         with m.Switch(pick([latest[tier] for tier in range(tiers)], next_tier)):
             with m.Case(self.Source.REDIRECT):
-                m.d.sync += p_pc.eq(redirect_read.data)
+                m.d.comb += saved_pc.eq(redirect_read.data)
             with m.Case(self.Source.TARGET):
-                m.d.sync += p_pc.eq(target_read.data)
+                m.d.comb += saved_pc.eq(target_read.data)
             with m.Default():
-                m.d.sync += p_pc.eq(sequential_read.data)
+                m.d.comb += saved_pc.eq(sequential_read.data)
+        m.d.sync += [
+            p_valid.eq(wants.any()),
+            p_tier.eq(next_tier),
+            p_pc.eq(saved_pc),
+            p_local.eq(is_local(saved_pc)),
+        ]
 
         # P: the most urgent of the four; of the same tier, the first of them.
         room_for_target = Cat(self.pairs[tier] != BUFFER_PAIRS for tier in range(tiers))
@@ -225,30 +238,39 @@ class Fetcher(wiring.Component):
             | (ended.valid & (ended.tier == p_tier))
         )
         sources = (
-            (self.redirect.early, self.redirect.early_tier, self.redirect.early_pc),
+            (
+                self.redirect.early,
+                self.redirect.early_tier,
+                self.redirect.early_pc,
+                is_local(self.redirect.early_pc),
+            ),
             (
                 ended.valid & ended_has_target & bit(room_for_target, ended.tier),
                 ended.tier,
                 target,
+                1,
             ),
-            (f_live & f_local & bit(room_for_next, f_tier), f_tier, f_next),
-            (p_valid & ~same_as_memory, p_tier, p_pc),
+            (f_live & f_local & bit(room_for_next, f_tier), f_tier, f_next, f_next_local),
+            (p_valid & ~same_as_memory, p_tier, p_pc, p_local),
         )
         selects = Signal(len(sources))
         lookup_tier: Value = Const(0, p.tier_bits)
         lookup_pc: Value = Const(0, PC_BITS)
-        for own, (valid, tier, pc) in enumerate(sources):
+        lookup_local: Value = Const(0)
+        for own, (valid, tier, pc, local) in enumerate(sources):
             beaten: Value = Const(0)
-            for other, (other_valid, other_tier, _) in enumerate(sources):
+            for other, (other_valid, other_tier, *_) in enumerate(sources):
                 if other != own:
                     more_urgent = other_tier >= tier if other < own else other_tier > tier
                     beaten = beaten | (other_valid & more_urgent)
             m.d.comb += selects[own].eq(valid & ~beaten)
             lookup_tier = lookup_tier | Mux(selects[own], tier, 0)
             lookup_pc = lookup_pc | Mux(selects[own], pc, 0)
+            lookup_local = lookup_local | (selects[own] & local)
         m.d.comb += [self.lookup_tier.eq(lookup_tier), self.lookup_pc.eq(lookup_pc)]
         m.d.sync += [
-            f_valid.eq(Cat(valid for valid, _, _ in sources).any()),
+            f_valid.eq(Cat(valid for valid, *_ in sources).any()),
+            f_local.eq(lookup_local),
             f_tier.eq(self.lookup_tier),
             f_pc.eq(self.lookup_pc),
             f_redirected.eq(selects[0] & self.redirect.confirmed),
