@@ -63,13 +63,16 @@ class _Word:
         self.writes = ~self.branch & ~store
         writes = self.rd != 0
         csr = (opcode == Opcode.SYSTEM) & (funct3 != 0)
-        multiply = register & word[25] & ~funct3[2]
+        # Multiplications and the slow ones of Zbb (`bitmanip.SlowBitUnit`).
+        slow = (register & word[25] & (~funct3[2] | word[27])) | (
+            (opcode == Opcode.OP_IMM) & (funct3 == 1) & word[30] & ~word[27] & ~word[22]
+        )
         #: What later instructions must know of this one.
         self.producer = Signal(PRODUCER)
         m.d.comb += [
             self.producer.rd.eq(self.rd),
             self.producer.load.eq(load & writes),
-            self.producer.late.eq(((load & (funct3 != 2)) | multiply | csr) & writes),
+            self.producer.late.eq(((load & (funct3 != 2)) | slow | csr) & writes),
             self.producer.word_load.eq(load & (funct3 == 2) & writes),
             self.producer.csr.eq(csr),
         ]
