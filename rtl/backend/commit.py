@@ -158,7 +158,8 @@ class Commit(wiring.Component):
         with m.Elif(repeats):
             m.d.comb += redirect.pc.eq(i.pc)
         with m.Elif(starts_tier):
-            m.d.comb += redirect.pc.eq(i.result[2:])
+            # mtierpc reads 0, so that there is nothing to clear.
+            m.d.comb += redirect.pc.eq(Mux(control.funct3[:2] == 3, 0, i.result[2:]))
         with m.Else():
             m.d.comb += redirect.pc.eq(i.alternative)
 

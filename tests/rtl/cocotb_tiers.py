@@ -45,6 +45,20 @@ async def a_tier_starts_at_its_address_with_its_argument(dut):
 
 
 @cocotb.test()
+async def mtierpc_reads_0_so_that_clearing_bits_leaves_0(dut):
+    bench = Bench(dut)
+    if bench.params.tiers == 1:
+        return
+    code = [*rv.li(A, place(bench, 1)), rv.csr("csrrw", 0, CSR["mtierpc1"], A)]
+    code += [rv.csr("csrrc", 0, CSR["mtierpc1"], A), *write("mtierrun", 0b11)]
+    bench.load(place(bench, 0), [*code, rv.jal(0, 0)])
+    bench.load(0, [rv.NOP, *finish(A)])
+    await bench.reset()
+    await bench.run()
+    assert bench.seen.of(1)[0].pc == 0
+
+
+@cocotb.test()
 async def several_tiers_start_at_once_and_the_most_urgent_runs_first(dut):
     bench = Bench(dut)
     tiers = bench.params.tiers
