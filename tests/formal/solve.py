@@ -77,7 +77,8 @@ def programs() -> dict[str, str]:
         link.unlink(missing_ok=True)
         link.symlink_to(target)
     path = f"{links}{os.pathsep}{own}{os.pathsep}{os.environ.get('PATH', '')}"
-    return {"PATH": path, "PYTHONPATH": str(TESTS)}
+    modules = os.pathsep.join(filter(None, (str(TESTS), os.environ.get("PYTHONPATH"))))
+    return {"PATH": path, "PYTHONPATH": modules}
 
 
 def prepare() -> None:
