@@ -14,12 +14,28 @@ from amaranth.lib import data
 from tierv.rtl.backend.bus import SlotState
 from tierv.rtl.frontend.fetch import BUFFER_PAIRS
 from tierv.rtl.isa import csr_addresses
-from tierv.rtl.layouts import PC_BITS, arrival_layout, tier_event_layout
+from tierv.rtl.layouts import (
+    PC_BITS,
+    PRODUCER,
+    arrival_layout,
+    csr_access_layout,
+    tier_event_layout,
+)
+from tierv.rtl.system.csr import SHARED_LATE_CSRS
 from tierv.rtl.tierv import Core
 
-from .bench import IMEM, Bench
+from .bench import IMEM, Bench, one_of
 
 CSR = csr_addresses()
+#: CSRs through which a tier acts on others.
+SHARED_CSRS = tuple(
+    address
+    for name, address in CSR.items()
+    if name.startswith(
+        ("mtierpc", "mtierarg", "mlineedge", "mlineack", "mlineprio", "mcycle", "mtierrun")
+    )
+    or name in ("mpost", "mceiling")
+)
 
 #: Registers with one element for each tier, and the element's width.
 PER_TIER = {
@@ -45,7 +61,7 @@ PER_TIER = {
     "csrs.enable_mei": 1,
     "csrs.enable_mti": 1,
     "csrs.enable_msi": 1,
-    "csrs.line_interrupt$38": 1,
+    "csrs.line_interrupt$37": 1,
     "line_unit.masks": 2,
 }
 #: Registers that are the same in both cores whoever uses them.
@@ -60,10 +76,11 @@ COMMON = {
 #: Memories addressed by {tier, row}, and the rows of a tier.
 ROWS = {
     "fetcher.sequential": 1,
-    "fetcher.target$61": 1,
-    "fetcher.redirect$62": 1,
+    "fetcher.target$64": 1,
+    "fetcher.redirect$65": 1,
     "predecoder.return_stack": 1,
     "predecoder.predicted": 1,
+    "predecoder.seen": 1,
     "buffer.buffer": BUFFER_PAIRS,
     "operands.registers": 32,
     "csrs.vectors": 2,
@@ -82,8 +99,6 @@ READS = (
     "mlinepend",
     "mlineedge",
     "mlinemask",
-    "minstreth",
-    "minstret",
     "mcycleh",
     "mcycle",
     "mhartid",
@@ -103,10 +118,10 @@ class Side:
     """One of the two cores."""
 
     def __init__(self, bench: Bench, name: str, core: Core, top: int) -> None:
-        self._bench, self._name, self.core, self.top = bench, name, core, top
+        self._bench, self.name, self.core, self.top = bench, name, core, top
 
     def wire(self, name: str, width: int) -> Value:
-        return self._bench.watch(f"{self._name}.{name}", width)
+        return self._bench.watch(f"{self.name}.{name}", width)
 
     def layout(self, name: str, layout: data.StructLayout):
         return layout(self.wire(name, layout.size))
@@ -141,9 +156,15 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
     f_parts, p_parts, ended_parts, arrived_parts, i_parts = [], [], [], [], []
     for side in sides:
         f_owned.append(side.owned(side.wire("fetcher.f_valid", 1), side.wire("fetcher.f_tier", 1)))
-        f_parts.append([side.wire("fetcher.f_pc", PC_BITS), side.wire("fetcher.f_redirected", 1)])
+        f_parts.append(
+            [
+                side.wire("fetcher.f_pc", PC_BITS),
+                side.wire("fetcher.f_local", 1),
+                side.wire("fetcher.f_redirected", 1),
+            ]
+        )
         p_owned.append(side.owned(side.wire("fetcher.p_valid", 1), side.wire("fetcher.p_tier", 1)))
-        p_parts.append([side.wire("fetcher.p_pc", PC_BITS)])
+        p_parts.append([side.wire("fetcher.p_pc", PC_BITS), side.wire("fetcher.p_local", 1)])
         ended = side.layout("fetcher.ended", event)
         ended_owned.append(side.owned(ended.valid, ended.tier))
         ended_parts.append(
@@ -156,11 +177,17 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
                 arrived,
                 side.wire("predecoder.local", 1),
                 side.wire("predecoder.following", params.imem.size_log2 - 2),
+                side.wire("predecoder.last", PRODUCER.size),
+                side.wire("predecoder.second", PRODUCER.size),
                 side.wire("buffer.pair_index", 2),
             ]
         )
         i_owned.append(side.owned(side.wire("buffer.i_valid", 1), side.wire("buffer.i_tier", 1)))
-        i_parts.append([side.wire("buffer.i_head", 2), side.wire("buffer.i_odd", 1)])
+        i_new = side.wire("buffer.i_new", 1)
+        i_parts.append([side.wire("buffer.i_head", 2), side.wire("buffer.i_odd", 1), i_new])
+        # What is taken from the pair that is being predecoded is there.
+        dropped = side.owned(side.core._dropped.valid, side.core._dropped.tier)
+        yield f"{side.name} new", ~(i_owned[-1] & i_new & ~dropped) | arrived_owned[-1]
     for name, owned, parts in (
         ("stage F", f_owned, f_parts),
         ("stage P", p_owned, p_parts),
@@ -174,10 +201,13 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
 
 def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
     """Stages D to A, the divider, and what was dropped a cycle ago."""
-    owned = {name: [] for name in ("d", "x", "m", "a", "divider", "dropped", "from_a", "from_w")}
+    stages = ("d", "x", "m", "a", "csr write", "counts")
+    groups = (*stages, "divider", "dropped", "from_a", "from_w")
+    owned = {name: [] for name in groups}
     parts = {name: [] for name in owned}
     for side in sides:
         core = side.core
+        lines = core.params.lines
         d, x, m = core._d, core._execute.x, core._m
         sources = {
             (source, operand): side.wire(f"operands.from_{source}{operand}", 1)
@@ -189,13 +219,27 @@ def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
         read = [side.wire(f"operands.read_port__data{suffix}", 32) for suffix in ("", "$40")]
         parts["d"].append([d, *sources.values(), *read])
         owned["x"].append(side.owned(x.valid, x.tier))
-        parts["x"].append([x])
+        parts["x"].append([x, side.wire("line_unit.candidates2", lines)])
         owned["m"].append(side.owned(m.valid, m.tier))
         reads = [side.wire(f"csrs.reads_{name}", 1) for name in READS]
-        parts["m"].append([m, side.wire("multiplier.result", 32), *reads])
+        parts["m"].append(
+            [
+                m,
+                side.wire("multiplier.result", 32),
+                side.wire("line_unit.candidates0", lines),
+                side.wire("csrs.shared$89", 1),
+                *reads,
+            ]
+        )
         back = core._write_back
         owned["a"].append(side.owned(back.writer.valid, back.writer.tier))
         parts["a"].append([back.writer.rd, back.result])
+        write = side.layout("csrs.a", csr_access_layout(core.params))
+        owned["csr write"].append(side.owned(write.write, write.tier))
+        parts["csr write"].append([write, side.wire("csrs.read_data", 32)])
+        count = core._instructions.count
+        owned["counts"].append(side.owned(count.valid, count.tier))
+        parts["counts"].append([])
         owned["from_a"].append(d_owned & (sources["a", 0] | sources["a", 1]))
         parts["from_a"].append([back.result])
         owned["from_w"].append(d_owned & (sources["w", 0] | sources["w", 1]))
@@ -222,7 +266,7 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     """What is true of either core by itself."""
     core, top = side.core, side.top
     x, m = core._execute.x, core._m
-    name = side._name
+    name = side.name
 
     def in_stage(stage) -> Value:
         return side.owned(stage.valid, stage.tier)
@@ -249,11 +293,23 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
         control.fence_i,
     )
     yield f"{name} csr", ~control.csr | ~Cat(others).any()
-    moves = m.writes_csr & (m.csr_address[3:] == CSR["mtierpc0"] >> 3)
-    waits = m.needs_idle | m.needs_done
+    names_tier_pc = m.csr_address[3:] == CSR["mtierpc0"] >> 3
+    yield f"{name} names_tier_pc", m.names_tier_pc == names_tier_pc
+    moves = m.writes_csr & names_tier_pc
+    waits = m.needs_idle.any() | m.waits_for_access
     elsewhere = m.departs | m.predicted_return | m.remote | m.stopped | waits
+    of_others = Cat(m.needs_idle[tier] & (m.tier != tier) for tier in range(top + 1))
+    yield f"{name} needs_idle", ~of_others.any()
+    yield f"{name} access", ~(m.waits_for_access | m.collects | m.access_fault) | m.remote
+    # What a CSR instruction of another tier writes in stage A.
+    write = side.layout("csrs.a", csr_access_layout(core.params))
+    shares = write.write & one_of(write.address, SHARED_CSRS)
+    yield f"{name} csr write", ~shares | (write.tier == top)
+    yield f"{name} counts for", core._instructions.count.tier == write.tier
     reads_started = side.wire("csrs.reads_mtierrun", 1)
     yield f"{name} reads", reads_started == (m.csr_address == CSR["mtierrun"])
+    late = tuple(CSR[shared] for shared in SHARED_LATE_CSRS)
+    yield f"{name} shared", side.wire("csrs.shared$89", 1) == one_of(m.csr_address, late)
     yield f"{name} writes_csr", ~m.writes_csr | m.control.csr
     yield f"{name} moves", ~moves | (m.certain & ~elsewhere)
     yield f"{name} resets", ~side.wire("commit.resets", 1)
@@ -262,7 +318,9 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     f_pc = side.wire("fetcher.f_pc", PC_BITS)
     fetches = side.owned(side.wire("fetcher.f_valid", 1), side.wire("fetcher.f_tier", 1))
     local = f_pc[IMEM.size_log2 - 2 :] == IMEM.base >> IMEM.size_log2
-    yield f"{name} fetch", ~fetches | local
+    yield f"{name} fetch", ~fetches | (local & side.wire("fetcher.f_local", 1))
+    p_pc, p_local = side.wire("fetcher.p_pc", PC_BITS), side.wire("fetcher.p_local", 1)
+    yield f"{name} p_local", p_local == (p_pc[IMEM.size_log2 - 2 :] == IMEM.base >> IMEM.size_log2)
     states = side.wire("bus.states", 4)
     yield f"{name} slot", states.word_select(top, 2) == SlotState.IDLE.value
     on_bus = side.wire("bus.active_tier", 1)

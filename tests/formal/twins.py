@@ -14,18 +14,9 @@ from tierv.rtl.isa import csr_addresses
 
 from .bench import IMEM, Bench, one_of, small_core
 from .check import Check, Method
-from .relation import ROWS, Side, related
+from .relation import ROWS, SHARED_CSRS, Side, related
 
 CSR = csr_addresses()
-#: CSRs through which a tier acts on others.
-SHARED_CSRS = tuple(
-    address
-    for name, address in CSR.items()
-    if name.startswith(
-        ("mtierpc", "mtierarg", "mlineedge", "mlineack", "mlineprio", "mcycle", "mtierrun")
-    )
-    or name in ("mpost", "mceiling")
-)
 
 
 class Twins:
