@@ -27,14 +27,25 @@ class Chooser:
         self.redirected = self.is_me(core._redirect)
         issued = core._buffer.issued
         self.issues = bench.named(self.is_me(issued), "issues")
-        opcode = issued.instruction[2:7]
+        mine = issued.tier == self.tier
+        is_wfi, shares, last = (
+            bench.watch(f"core.buffer.{name}", 1) for name in ("i_wfi", "shares", "last")
+        )
         #: It leaves the next slot to others by its own will.
-        self.leaves = self.is_me(core._buffer.wfi) | (
-            self.issues & self.of(core._csrs.sharing) & one_of(opcode, (Opcode.LOAD, Opcode.STORE))
+        self.leaves = self.is_me(core._buffer.wfi) | (self.issues & shares)
+        #: Its instruction waits in stage I, and the tier leaves the next slot to others as if it
+        #: had issued: a wfi, a load or store of a tier that shares, the last in its buffer.
+        waits = core._buffer.present & mine & ~self.issues
+        self.waits_outside = bench.named(
+            waits & (is_wfi | shares | (last & (self.pairs == 1))), "waits_outside"
         )
         #: It has an instruction for the next slot, and nothing that is known late takes it away.
         self.can_issue = bench.named(
-            self.ready & (self.pairs >= Mux(self.issues, 2, 1)) & ~self.redirected & ~self.leaves,
+            self.ready
+            & (self.pairs >= Mux(self.issues, 2, 1))
+            & ~self.redirected
+            & ~self.leaves
+            & ~self.waits_outside,
             "can_issue",
         )
 
@@ -59,6 +70,24 @@ def priority(bench: Bench) -> None:
         core._buffer.present & (core._buffer.issued.tier >= chooser.tier),
     )
     bench.prove("only_ready_tiers_issue", chooser.issues, bench.past(chooser.ready))
+
+    bench.cover(
+        "slot_left_while_waiting",
+        bench.past(chooser.ready & ~chooser.redirected & chooser.waits_outside) & below,
+    )
+
+    # Who shares: a tier with `sharing`, behind a load or store.
+    pair = core._predecoder.pair
+    for place in range(2):
+        is_memory = one_of(pair.words[place][2:7], (Opcode.LOAD, Opcode.STORE))
+        is_flagged = pair.flags.memory[place]
+        bench.prove(f"memory_{place}", core._predecoder.valid, is_flagged == is_memory)
+    shares = bench.watch("core.buffer.shares", 1)
+    bench.prove(
+        "shares_if_asked",
+        shares & (core._buffer.issued.tier == chooser.tier),
+        chooser.of(core._csrs.sharing),
+    )
 
     # What `ready` means.
     waiting, waking = chooser.of(tiers.waiting), chooser.of(core.wake)
