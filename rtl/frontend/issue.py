@@ -26,8 +26,9 @@ class IssueBuffer(wiring.Component):
 
     A pair is counted when it arrives; its words can issue from the next cycle on, while it is
     still being predecoded. The tier that issues is chosen one cycle ahead from `ready` and from
-    what each buffer will hold then; a tier whose instruction waits for an operand (`stall`) stays
-    in place and costs only itself a slot.
+    what each buffer will hold then. A tier whose instruction waits for an operand stays in place
+    and costs only itself a slot; two, if it would have left stage I with that instruction: a wfi, a
+    load or store that shares, the last one in the buffer.
     """
 
     def __init__(self, params: CoreParams) -> None:
