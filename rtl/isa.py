@@ -20,6 +20,8 @@ MAX_LINES = 32
 LINE_PRIORITY_BITS = 4
 #: Lines that one ``mlineprio`` CSR covers.
 LINES_PER_PRIORITY_CSR = 32 // LINE_PRIORITY_BITS
+#: The names of these CSRs.
+LINE_PRIORITY_CSRS = tuple(f"mlineprio{n}" for n in range(MAX_LINES // LINES_PER_PRIORITY_CSR))
 
 
 class Opcode(enum.IntEnum):

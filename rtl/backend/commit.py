@@ -77,14 +77,11 @@ class Commit(wiring.Component):
             m.d.comb += [event.valid.eq(happens), event.tier.eq(i.tier)]
 
         # Loads and stores on the bus.
-        idle = bit(self.bus_idle, i.tier)
         # A slot is free again as its late load leaves it: what needs a slot leaves stage A to it.
-        free = Signal()
         waits_for_slot = Signal()
         waits_for_bus = Signal()
         m.d.comb += [
             self.late_taken.eq(self.late.valid & ~(i.valid & i.uses_slot)),
-            free.eq(bit(self.bus_idle | self.bus_leaving, i.tier)),
             waits_for_slot.eq((i.needs_idle & ~(self.bus_idle | self.bus_leaving)).any()),
             waits_for_bus.eq(waits_for_slot | i.waits_for_access),
         ]
@@ -119,7 +116,10 @@ class Commit(wiring.Component):
         tier_event("wait_for_divider", i.valid & i.certain & i.divide_waits)
         m.d.comb += [
             self.csr_writes.eq(i.valid & i.writes_csr),
-            self.bus_open.eq(i.valid & i.remote & Mux(i.buffered, free, idle)),
+            # A precise access does not wait here, but is opened when the slot is idle.
+            self.bus_open.eq(
+                i.valid & i.remote & Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle, i.tier))
+            ),
             self.bus_collect.eq(i.valid & i.collects),
             self.postponed.eq(i.remote & i.buffered),
         ]

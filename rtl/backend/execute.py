@@ -6,7 +6,7 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..isa import LINES_PER_PRIORITY_CSR, MAX_LINES, Cause, csr_addresses
+from ..isa import LINE_PRIORITY_CSRS, Cause, csr_addresses
 from ..layouts import PC_BITS, decoded_layout, executed_layout, tier_event_layout
 from ..params import CoreParams
 from ..system.csr import implemented
@@ -23,7 +23,7 @@ FLUSHING_CSRS = (
     "mbusmode",
     "mlinemask",
     "mlineedge",
-    *(f"mlineprio{n}" for n in range(MAX_LINES // LINES_PER_PRIORITY_CSR)),
+    *LINE_PRIORITY_CSRS,
 )
 
 

@@ -10,6 +10,7 @@ from amaranth.lib.wiring import In, Out
 from .. import __version__
 from ..isa import (
     LINE_PRIORITY_BITS,
+    LINE_PRIORITY_CSRS,
     LINES_PER_PRIORITY_CSR,
     MAX_LINES,
     Event,
@@ -40,7 +41,7 @@ SHARED_LATE_CSRS = (
     "mcycle",
     "mcycleh",
     "mlineedge",
-    *(f"mlineprio{n}" for n in range(MAX_LINES // LINES_PER_PRIORITY_CSR)),
+    *LINE_PRIORITY_CSRS,
 )
 
 
@@ -55,7 +56,7 @@ def implemented(params: CoreParams) -> list[int]:
     groups = -(-params.lines // LINES_PER_PRIORITY_CSR)
     missing = {f"mtierpc{n}" for n in range(params.tiers, 8)}
     missing |= {f"mtierarg{n}" for n in range(params.tiers, 8)}
-    missing |= {f"mlineprio{n}" for n in range(groups, MAX_LINES // LINES_PER_PRIORITY_CSR)}
+    missing |= set(LINE_PRIORITY_CSRS[groups:])
     missing |= {
         f"mlinestamp{n}" for n in range(params.lines if params.line_stamps else 0, MAX_LINES)
     }
@@ -65,11 +66,12 @@ def implemented(params: CoreParams) -> list[int]:
 
 
 class CsrFile(wiring.Component):
-    """Read and write CSRs in stage M.
+    """Read CSRs in stage M, write them there or a cycle later.
 
-    A CSR instruction reads and writes in the same cycle, so that its effect on what all tiers
-    share is atomic. The memories of trap vector and return address are also read a cycle earlier,
-    in X, for the instructions that go there.
+    What counts for the next cycle is written in M, in the cycle of the read; the rest in A
+    (``late_write``), where an instruction of another tier that follows at once finds the new value:
+    the effect on what all tiers share is atomic in both cases. The memories of trap vector and
+    return address are also read a cycle earlier, in X, for the instructions that go there.
     """
 
     def __init__(self, params: CoreParams) -> None:

@@ -11,6 +11,7 @@ from ..isa import Event, csr_addresses
 from ..layouts import csr_access_layout, tier_event_layout
 from ..params import CoreParams
 from ..util import applied, bit, highest, pick
+from .csr_select import is_one_of
 
 CSR = csr_addresses()
 #: Width of an event counter; the bits above read 0.
@@ -190,8 +191,8 @@ class PerformanceMonitor(wiring.Component):
             m.d.sync += last.eq(issued.tier)
 
         counters = m.submodules.counters = EventCounters(p)
-        names = [f"mhpmcounter{event + 2}{half}" for event in Event for half in ("", "h")]
-        m.d.sync += counters.reads.eq(Cat(self.x_address == CSR[name] for name in names).any())
+        names = tuple(f"mhpmcounter{event + 2}{half}" for event in Event for half in ("", "h"))
+        m.d.sync += counters.reads.eq(is_one_of(self.x_address, names))
         m.d.comb += [counters.csr.eq(self.csr), self.events.eq(counters.value)]
         for event, valid, tier in (
             (Event.OWNED, awake.any(), owner),

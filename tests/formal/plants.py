@@ -277,8 +277,8 @@ _ALL = [
     Plant(
         name="buffered-access-is-lost",
         module="backend.commit",
-        text="self.bus_open.eq(i.valid & i.remote & Mux(i.buffered, free, idle))",
-        bug="self.bus_open.eq(i.valid & i.remote & ~i.buffered & idle)",
+        text="i.valid & i.remote & Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle, i.tier))",
+        bug="i.valid & i.remote & ~i.buffered & bit(self.bus_idle, i.tier)",
         check="bus-accesses-1-buffered",
         finds=("owed_is_open",),
     ),
