@@ -28,13 +28,9 @@ from .stimulus import UartFormat, encode_frames, encode_uart
 SIMULATION_BAUD = 1_000_000
 
 _HARNESS = Path(__file__).resolve().parent / "harness"
-_VERILATE = (
-    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "--public-ignore"),
-    *("-Wno-fatal", "-Wno-lint", "-Wno-style", "--top-module", "sim", "--prefix", "Vsim"),
-)
+_VERILATE = (*verilator.VERILATE_FAST, "--public-ignore", "--top-module", "sim", "--prefix", "Vsim")
 _OPTIMIZE = ("-O3",)
 _OPTIMIZE_RARE = ("-O1",)
-_HARNESS_FLAGS = ("-O2", "-Wall", "-Wextra")
 _PROFILE = ("-fprofile-generate", "-fprofile-update=single")
 _USE_PROFILE = ("-fprofile-use", "-fprofile-partial-training", "-Wno-missing-profile")
 _SOURCE_SUFFIXES = {".py", ".v", ".sv", ".h", ".c", ".S", ".cpp"}
@@ -212,7 +208,11 @@ class _Builder:
         fast_eval = self.params.trace is None and self._can_evaluate_fast(design)
         header = cpp_header(self.params.soc, design.memories, fast_eval)
         (self.verilated / "generated.h").write_text(header)
-        own = [f"-I{self.verilated}", *verilator.trace_defines(self.params.trace), *_HARNESS_FLAGS]
+        own = [
+            f"-I{self.verilated}",
+            *verilator.trace_defines(self.params.trace),
+            *verilator.HARNESS_FLAGS,
+        ]
         made_of = _digest([*own, header, _files_digest(sorted(_HARNESS.iterdir()))])
         stamp = self.objects / "harness.stamp"
         harness = self.objects / "harness.o"
