@@ -8,6 +8,8 @@
  *
  * and ARP and ping.
  */
+#include <stdio.h>
+
 #include <generated/soc.h>
 
 #include "apps/console.h"
@@ -16,9 +18,9 @@
 #include "context.h"
 #include "drivers/timer.h"
 #include "drivers/uart.h"
+#include "irq.h"
 #include "report.h"
 
-enum { UART_LINES_MASK = ((1u << UARTS) - 1) << UART_INTERRUPT };
 enum { PORT_ECHO = 7, PORT_DISCARD = 9, PORT_SOURCE = 19, PORT_FAST_ECHO = 7007 };
 
 static udp_socket_t echo_socket;
@@ -29,9 +31,6 @@ static uart_t uarts[UARTS];
 
 /* The interrupt service has moved serial bytes since the application last looked. */
 static volatile bool serial_has_moved = true;
-
-/* The application has queued serial bytes since the interrupt service last looked. */
-static volatile bool serial_is_queued;
 
 /* What the discard service has taken; an experiment reads them. */
 uint32_t discarded_datagrams;
@@ -52,43 +51,52 @@ static udp_verdict_t echo_at_once(udp_socket_t *socket, packet_t *packet)
     return UDP_ECHO;
 }
 
-static __attribute__((noinline)) void serial_service(uint32_t lines)
+/* Shares the rings with tier 0. */
+static void serve_uart(void *context, bool pending)
 {
-    bool bytes = false;
-
-    serial_is_queued = false;
-    for (uint32_t index = 0; index < UARTS; index++) {
-        if ((lines & 1u << uart_line(index)) != 0 || byte_ring_count(&uarts[index].transmit) != 0) {
-            bytes |= uart_service(&uarts[index]);
-        }
-    }
-    if (bytes) {
+    (void)pending;
+    if (uart_service(context)) {
         serial_has_moved = true;
         context_post_application();
     }
 }
 
-/* Tier 2. Longest path: ethmac_service(); shares the network's rings with tier 1 and the serial
- * rings with tier 0. */
-void interrupt_service(uint32_t lines)
+/* Longest path: ethmac_service(); shares the network's rings with tier 1. */
+static void serve_ethmac(void *context, bool pending)
 {
-    if (network_interrupt(lines)) {
+    (void)context;
+    if (network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0)) {
         context_post_protocol();
     }
-    if ((lines & 1u << TIMER0_INTERRUPT) != 0) {
+}
+
+static void wake_ethmac(void)
+{
+    irq_kick(ETHMAC_INTERRUPT);
+}
+
+static void serve_timer(void *context, bool pending)
+{
+    (void)context;
+    if (pending) {
         timer_acknowledge();
         network_tick();
         context_post_protocol();
     }
-    if ((lines & UART_LINES_MASK) != 0 || serial_is_queued) {
-        serial_service(lines);
-    }
+}
+
+/* Tier 2, and those above it. */
+void interrupt_service(uint32_t lines)
+{
+    (void)lines;
+    irq_dispatch(TIER_INTERRUPT);
 }
 
 /* Tier 1. */
 void protocol_service(void)
 {
-    network_protocol();
+    irq_dispatch_protocol();
+    network_protocol(wake_ethmac);
 }
 
 static bool echo_datagrams(void)
@@ -115,6 +123,7 @@ static bool echo_serial(void)
         uint32_t count = uart_read(&uarts[index], bytes, sizeof(bytes));
         if (count != 0) {
             (void)uart_write(&uarts[index], bytes, count);
+            irq_run(uart_line(index));
             any = true;
         }
     }
@@ -133,36 +142,60 @@ static void bind_sockets(void)
     (void)udp_bind(&network, &fast_echo_socket, PORT_FAST_ECHO);
 }
 
-int main(void)
-{
-    uint32_t lines = 1u << ETHMAC_INTERRUPT | 1u << TIMER0_INTERRUPT;
+/* Every line has this priority until it is given another: the lower number goes first. */
+enum { USUAL_PRIORITY = 8 };
 
-    network_init();
-    bind_sockets();
+static void register_lines(void)
+{
+    char name[IRQ_NAME_BYTES] = "console";
+
+    (void)irq_register(TIMER0_INTERRUPT, "timer0", serve_timer, NULL, USUAL_PRIORITY);
+    (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve_ethmac, NULL, USUAL_PRIORITY);
     for (uint32_t index = 0; index < UARTS; index++) {
         uart_init(&uarts[index], index);
-        lines |= 1u << uart_line(index);
+        (void)irq_register(uart_line(index), name, serve_uart, &uarts[index], USUAL_PRIORITY);
+        (void)snprintf(name, sizeof(name), "uart%u", (unsigned)index);
     }
-    timer_start(CONFIG_CLOCK_FREQUENCY);
-    context_start(lines);
+}
+
+static void start_console(void)
+{
+    network_add_commands();
     console_init(&uarts[0]);
-    serial_is_queued = true;
-    context_run_interrupt();
+    irq_run(uart_line(0));
+}
+
+/* True if bytes have moved. */
+static bool serve_serial(void)
+{
+    bool bytes = false;
+
+    if (serial_has_moved) {
+        serial_has_moved = false;
+        bytes = echo_serial();
+        if (console_service()) {
+            irq_run(uart_line(0));
+            bytes = true;
+        }
+        serial_has_moved |= bytes;
+    }
+    return bytes;
+}
+
+int main(void)
+{
+    network_init();
+    bind_sockets();
+    register_lines();
+    timer_start(CONFIG_CLOCK_FREQUENCY);
+    irq_start();
+    start_console();
     report_mark(MARK_READY);
     for (;;) {
         bool datagrams = echo_datagrams() | source_service(&source_socket);
-        bool bytes = false;
-        if (serial_has_moved) {
-            serial_has_moved = false;
-            bytes = echo_serial() | console_service();
-            serial_has_moved |= bytes;
-        }
+        bool bytes = serve_serial();
         if (datagrams) {
             context_run_protocol();
-        }
-        if (bytes) {
-            serial_is_queued = true;
-            context_run_interrupt();
         }
         if (!datagrams && !bytes) {
             context_wait();

@@ -54,7 +54,7 @@ void interrupt_service(uint32_t lines)
 
 void protocol_service(void)
 {
-    network_protocol();
+    network_protocol(context_post_interrupt);
     service_has_run = true;
 }
 
