@@ -11,6 +11,7 @@ MIN_INTERVAL_CYCLES = 64
 INTERVAL_BITS = 24
 #: A random interval is longer by less than 2 to this power at the most.
 MAX_SPREAD_LOG2 = 20
+MAX_BINS = 4096
 #: A bin of the histogram is at the most 2 to this power cycles wide.
 MAX_BIN_LOG2 = 7
 #: x^32 + x^22 + x^2 + x + 1, of maximal length (Xilinx XAPP052, table 3), as a Galois register that
@@ -90,7 +91,7 @@ class EchoInstrument(LiteXModule):
         latency_bits: int = 18,
         sum_bits: int = 64,
     ) -> None:
-        _check("bins", bins, 2, 4096)
+        _check("bins", bins, 2, MAX_BINS)
         if bins & (bins - 1):
             raise ValueError(f"bins must be a power of two, not {bins!r}")
         _check("counter_bits", counter_bits, 4, 32)
@@ -108,6 +109,17 @@ class EchoInstrument(LiteXModule):
         self._add_sums(answered)
         if pads is not None:
             self.comb += [pads.line.eq(self._line), pads.answer.eq(answered)]
+
+    def constants(self) -> dict[str, int]:
+        """Name and value of the constants for C: what the registers take and hold."""
+        return {
+            "ECHO_BINS": 2 ** len(self.bin_index.storage),
+            "ECHO_LATENCY_BITS": len(self.latency.status),
+            "ECHO_MIN_INTERVAL_CYCLES": MIN_INTERVAL_CYCLES,
+            "ECHO_MAX_INTERVAL_CYCLES": 2**INTERVAL_BITS - 1,
+            "ECHO_MAX_SPREAD_LOG2": MAX_SPREAD_LOG2,
+            "ECHO_MAX_BIN_LOG2": MAX_BIN_LOG2,
+        }
 
     def _make_registers(
         self, bins: int, counter_bits: int, latency_bits: int, sum_bits: int
@@ -190,8 +202,6 @@ class EchoInstrument(LiteXModule):
             counter_bits,
             description="Answers in the bin, two cycles after its index was written.",
         )
-        self.bins = CSRStatus(16, description="Bins of the histogram.")
-        self.comb += self.bins.status.eq(bins)
 
     def _add_moments(self) -> None:
         """Commands, the pseudo-random register and the countdown to the next moment."""

@@ -46,7 +46,7 @@ EXTERNAL_LINES = 4
 #: CSR pages by LiteX's name, so that one firmware image fits any number of serial ports. A serial
 #: port has two, its registers and those of its pins, from ``CSR_PAGE_UART0`` on.
 CSR_PAGES = MappingProxyType(
-    {"ctrl": 0, "identifier_mem": 1, "timer0": 2, "leds": 3, "ethphy": 4, "ethmac": 5}
+    {"ctrl": 0, "identifier_mem": 1, "timer0": 2, "leds": 3, "ethphy": 4, "ethmac": 5, "echo": 6}
 )
 CSR_PAGE_UART0 = 8
 #: Words of the CSR space, log2.
@@ -60,6 +60,7 @@ UART_STRIDE_BYTES = 2 * CSR_PAGE_BYTES
 LINE_EXTERNAL0 = 0
 LINE_TIMER0 = 4
 LINE_ETHMAC = 5
+LINE_ECHO = 7
 LINE_UART0 = 8
 
 
@@ -89,7 +90,7 @@ def lines(uarts: int) -> dict[str, int]:
     """
     if not 1 <= uarts <= MAX_UARTS:
         raise ValueError(f"uarts must be from 1 to {MAX_UARTS}, not {uarts!r}")
-    numbers = {"timer0": LINE_TIMER0, "ethmac": LINE_ETHMAC}
+    numbers = {"timer0": LINE_TIMER0, "ethmac": LINE_ETHMAC, "echo": LINE_ECHO}
     numbers |= {uart_name(index): LINE_UART0 + index for index in range(uarts)}
     return numbers
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from . import map as soc_map
+from .echo_instrument import MAX_BINS
 
 #: Slots of the MAC in one direction.
 MIN_ETH_SLOTS = 2
@@ -45,6 +46,8 @@ class SocParams:
     #: Frames that the MAC buffers; powers of two.
     eth_rx_slots: int = soc_map.ETH_RX_SLOTS
     eth_tx_slots: int = soc_map.ETH_TX_SLOTS
+    #: Bins of the echo instrument's histogram, a power of two; 0: no instrument.
+    echo_bins: int = 1024
     #: Addresses that the headers tell to firmware.
     mac_address: str = "10:e2:d5:00:00:01"
     local_ip: str = "192.168.1.50"
@@ -64,6 +67,9 @@ class SocParams:
             slots = self._check(name, MIN_ETH_SLOTS, MAX_ETH_SLOTS)
             if slots & (slots - 1):
                 raise ValueError(f"{name} must be a power of two, not {slots!r}")
+        bins = self._check("echo_bins", 0, MAX_BINS)
+        if bins & (bins - 1) or bins == 1:
+            raise ValueError(f"echo_bins must be 0 or a power of two from 2 on, not {bins!r}")
         if not _MAC_ADDRESS.fullmatch(self.mac_address):
             raise ValueError(
                 f"mac_address must be like 10:e2:d5:00:00:01, not {self.mac_address!r}"

@@ -18,6 +18,7 @@ from migen import If, Memory, Record
 from tierv.rtl.params import CoreParams
 
 from . import map as soc_map
+from .echo_instrument import EchoInstrument
 from .ethernet import MiiPhy
 from .mailbox import Mailbox, mailbox_constants
 from .params import SocParams
@@ -64,9 +65,10 @@ class TierVSoC(SoCCore):
     """Memories, serial ports, timer, LEDs, Ethernet and lines around one CPU.
 
     The platform gives the pins: ``serial`` by number (``tx``, ``rx``), ``user_led``, ``lines``
-    (optional), ``eth_clocks`` and ``eth`` with Ethernet, and ``mailbox`` with the mailbox; a
-    subclass can give them otherwise by overriding ``uart_pads``. ``crg`` makes the clock domain
-    ``sys``. Raises ``ValueError`` naming the value for a CPU or variant that LiteX doesn't know.
+    (optional), ``echo`` (optional; of ``echo_layout``), ``eth_clocks`` and ``eth`` with Ethernet,
+    and ``mailbox`` with the mailbox; a subclass can give them otherwise by overriding
+    ``uart_pads``. ``crg`` makes the clock domain ``sys``. Raises ``ValueError`` naming the value
+    for a CPU or variant that LiteX doesn't know.
     """
 
     def __init__(
@@ -85,6 +87,8 @@ class TierVSoC(SoCCore):
         self.interrupt_map = soc_map.lines(params.uarts)
         if not params.ethernet:
             del self.interrupt_map["ethmac"]
+        if not params.echo_bins:
+            del self.interrupt_map["echo"]
         SoCCore.__init__(
             self,
             platform,
@@ -117,6 +121,8 @@ class TierVSoC(SoCCore):
         self.leds = LedChaser(platform.request_all("user_led"), params.sys_clk_hz)
         if params.ethernet:
             self._add_ethernet(timing_constraints, phy_hw_reset)
+        if params.echo_bins:
+            self._add_echo()
         if params.mailbox:
             self._add_mailbox()
 
@@ -174,6 +180,12 @@ class TierVSoC(SoCCore):
             remote_ip=self.params.remote_ip,
             mac_address=int(self.params.mac_address.replace(":", ""), 16),
         )
+
+    def _add_echo(self) -> None:
+        pads = self.platform.request("echo", loose=True)
+        self.echo = EchoInstrument(pads, bins=self.params.echo_bins)
+        for name, value in self.echo.constants().items():
+            self.add_constant(name, value)
 
     def _add_mailbox(self) -> None:
         self.mailbox = Mailbox(self.platform.request("mailbox"))

@@ -274,7 +274,6 @@ async def histogram_and_sums_add_up(dut):
     deviation = (squares / len(latencies) - mean**2) ** 0.5
     assert abs(deviation - statistics.pstdev(latencies)) < 1e-9
     assert (await echo.read("overflow"), await echo.read("saturated")) == (0, 0)
-    assert await echo.read("bins") == BINS
 
 
 @cocotb.test()

@@ -67,8 +67,9 @@ def test_an_impossible_parameter_is_named(changes, message):
         EchoInstrument(**changes)
 
 
-def test_the_usual_size_needs_no_parameters():
-    assert len(EchoInstrument().bin_index.storage) == 10
+def test_software_is_told_the_size():
+    constants = EchoInstrument(bins=256, latency_bits=20).constants()
+    assert (constants["ECHO_BINS"], constants["ECHO_LATENCY_BITS"]) == (256, 20)
 
 
 def test_the_random_numbers_have_the_longest_period():
