@@ -40,6 +40,9 @@ enum { IRQ_NAME_BYTES = 10 };
  * may be something to send. */
 typedef void (*irq_service_t)(void *context, bool pending);
 
+/* What a device has brought since the start, in its own unit: bytes, frames. */
+typedef uint32_t (*irq_units_t)(const void *context);
+
 typedef struct irq_line {
     void (*entry)(struct irq_line *line); /* of the core's stamp, then the service */
     irq_service_t service;                /* NULL: nobody's line */
@@ -47,6 +50,8 @@ typedef struct irq_line {
     uint32_t count;        /* services of the pending line */
     uint32_t stamp;        /* mcycle when it last became pending */
     uint32_t worst_cycles; /* from becoming pending to the service */
+    irq_units_t units;     /* NULL: as many as interrupts */
+    uint32_t room;         /* units that the device takes after it has raised the line */
     uint8_t tier;
     uint8_t priority;
     uint8_t usual_priority; /* as registered */
@@ -72,6 +77,10 @@ enum { IRQ_MOVE_CYCLES = CONFIG_CLOCK_FREQUENCY / 100 };
  * is taken. */
 bool irq_register(uint32_t line, const char *name, irq_service_t service, void *context,
                   uint32_t priority);
+
+/* What a line can wait: `room` units come after it has been raised before one is lost. Otherwise that is
+ * until the next interrupt. */
+void irq_describe(uint32_t line, uint32_t room, irq_units_t units);
 
 /* Starts the services with all lines that are registered: context_start(), and further tiers. */
 void irq_start(void);

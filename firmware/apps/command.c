@@ -1,4 +1,4 @@
-#include "apps/command.h"
+#include "command.h"
 
 #include <stdarg.h>
 #include <stdio.h>

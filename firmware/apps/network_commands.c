@@ -28,6 +28,7 @@ static bool run_ifconfig(command_call_t *call)
 static bool run_counters(command_call_t *call)
 {
     if (call->step >= NET_COUNTER_COUNT) {
+        command_print(call, "%-28s %lu\n", "COMMAND_ERRORS", (unsigned long)command_errors);
         return false;
     }
     uint32_t count = network.counters.counts[call->step];
@@ -40,7 +41,7 @@ static bool run_counters(command_call_t *call)
 
 static const command_t commands[] = {
     {"ifconfig", "", "addresses and frames", run_ifconfig},
-    {"counters", "", "what became of frames and datagrams", run_counters},
+    {"counters", "", "what became of frames, datagrams and commands", run_counters},
 };
 
 static command_table_t table = {commands, sizeof(commands) / sizeof(commands[0]), NULL};

@@ -3,17 +3,19 @@
  *   UDP 7      echo by the application (RFC 862)
  *   UDP 9      discard (RFC 863)
  *   UDP 19     source: a datagram "COUNT BYTES" asks for COUNT datagrams of BYTES bytes
+ *   UDP 7100   commands (apps/remote.h)
  *   UDP 7007   echo by the protocol service: no copy, no new checksum
- *   serial     ports 1 and up send back what they receive; port 0 is the console
+ *   serial     all ports send back what they receive; the console is beside them
  *
  * and ARP and ping.
  */
-#include <stdio.h>
-
 #include <generated/soc.h>
 
 #include "apps/console.h"
+#include "apps/irqtune/irqtune.h"
 #include "apps/network.h"
+#include "apps/remote.h"
+#include "apps/serial_echo.h"
 #include "apps/source.h"
 #include "context.h"
 #include "drivers/timer.h"
@@ -27,10 +29,10 @@ static udp_socket_t echo_socket;
 static udp_socket_t discard_socket;
 static udp_socket_t source_socket;
 static udp_socket_t fast_echo_socket;
-static uart_t uarts[UARTS];
+static uart_t console;
 
-/* The interrupt service has moved serial bytes since the application last looked. */
-static volatile bool serial_has_moved = true;
+/* The interrupt service has moved the console's bytes since the application last looked. */
+static volatile bool console_has_moved = true;
 
 /* What the discard service has taken; an experiment reads them. */
 uint32_t discarded_datagrams;
@@ -52,11 +54,11 @@ static udp_verdict_t echo_at_once(udp_socket_t *socket, packet_t *packet)
 }
 
 /* Shares the rings with tier 0. */
-static void serve_uart(void *context, bool pending)
+static void serve_console(void *context, bool pending)
 {
     (void)pending;
     if (uart_service(context)) {
-        serial_has_moved = true;
+        console_has_moved = true;
         context_post_application();
     }
 }
@@ -68,6 +70,11 @@ static void serve_ethmac(void *context, bool pending)
     if (network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0)) {
         context_post_protocol();
     }
+}
+
+static uint32_t frames_received(const void *context)
+{
+    return ((const ethmac_t *)context)->received;
 }
 
 static void wake_ethmac(void)
@@ -114,22 +121,6 @@ static bool echo_datagrams(void)
     return any;
 }
 
-static bool echo_serial(void)
-{
-    uint8_t bytes[16];
-    bool any = false;
-
-    for (uint32_t index = 1; index < UARTS; index++) {
-        uint32_t count = uart_read(&uarts[index], bytes, sizeof(bytes));
-        if (count != 0) {
-            (void)uart_write(&uarts[index], bytes, count);
-            irq_run(uart_line(index));
-            any = true;
-        }
-    }
-    return any;
-}
-
 static void bind_sockets(void)
 {
     udp_init(&echo_socket, NULL, NULL);
@@ -147,37 +138,34 @@ enum { USUAL_PRIORITY = 8 };
 
 static void register_lines(void)
 {
-    char name[IRQ_NAME_BYTES] = "console";
-
     (void)irq_register(TIMER0_INTERRUPT, "timer0", serve_timer, NULL, USUAL_PRIORITY);
-    (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve_ethmac, NULL, USUAL_PRIORITY);
-    for (uint32_t index = 0; index < UARTS; index++) {
-        uart_init(&uarts[index], index);
-        (void)irq_register(uart_line(index), name, serve_uart, &uarts[index], USUAL_PRIORITY);
-        (void)snprintf(name, sizeof(name), "uart%u", (unsigned)index);
-    }
+    (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve_ethmac, &network_mac, USUAL_PRIORITY);
+    irq_describe(ETHMAC_INTERRUPT, ETHMAC_RX_SLOTS, frames_received);
+    uart_init(&console);
+    (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, USUAL_PRIORITY);
+    serial_echo_init(USUAL_PRIORITY);
 }
 
 static void start_console(void)
 {
     network_add_commands();
-    console_init(&uarts[0]);
-    irq_run(uart_line(0));
+    irqtune_init();
+    console_init(&console);
+    irq_run(UART_INTERRUPT);
 }
 
 /* True if bytes have moved. */
-static bool serve_serial(void)
+static bool serve_terminal(void)
 {
     bool bytes = false;
 
-    if (serial_has_moved) {
-        serial_has_moved = false;
-        bytes = echo_serial();
-        if (console_service()) {
-            irq_run(uart_line(0));
-            bytes = true;
+    if (console_has_moved) {
+        console_has_moved = false;
+        bytes = console_service();
+        if (bytes) {
+            irq_run(UART_INTERRUPT);
+            console_has_moved = true;
         }
-        serial_has_moved |= bytes;
     }
     return bytes;
 }
@@ -186,14 +174,16 @@ int main(void)
 {
     network_init();
     bind_sockets();
+    remote_init();
     register_lines();
     timer_start(CONFIG_CLOCK_FREQUENCY);
     irq_start();
     start_console();
     report_mark(MARK_READY);
     for (;;) {
-        bool datagrams = echo_datagrams() | source_service(&source_socket);
-        bool bytes = serve_serial();
+        bool datagrams = echo_datagrams() | source_service(&source_socket)
+                         | remote_service();
+        bool bytes = serve_terminal() | serial_echo_service();
         if (datagrams) {
             context_run_protocol();
         }

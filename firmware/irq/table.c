@@ -39,11 +39,22 @@ bool irq_register(uint32_t line, const char *name, irq_service_t service, void *
     *entry = (irq_line_t){.entry = irq_entry(line),
                           .service = service,
                           .context = context,
+                          .room = 1,
                           .tier = TIER_INTERRUPT,
                           .priority = (uint8_t)priority,
                           .usual_priority = (uint8_t)priority};
     strncpy(entry->name, name, IRQ_NAME_BYTES - 1);
     return true;
+}
+
+void irq_describe(uint32_t line, uint32_t room, irq_units_t units)
+{
+    irq_line_t *entry = entry_of(line);
+
+    if (entry != NULL) {
+        entry->room = room != 0 ? room : 1;
+        entry->units = units;
+    }
 }
 
 uint32_t irq_lines_of(uint32_t tier)
