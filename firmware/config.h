@@ -77,9 +77,15 @@
 #define IPV4_TTL 64
 #endif
 
-/* Bytes that wait in each direction of a serial port: a power of two. */
+/* Bytes that wait in each direction of the console, and to be sent by a serial port with rings: a power
+ * of two. */
 #ifndef UART_RING_BYTES
 #define UART_RING_BYTES 256
+#endif
+
+/* Received characters that wait in a serial port with rings: a power of two. */
+#ifndef SERIAL_RING_CHARACTERS
+#define SERIAL_RING_CHARACTERS 256
 #endif
 
 /* Serial ports that can be LIN nodes at the same time; frames that each knows, two for diagnostics among
@@ -141,6 +147,8 @@ _Static_assert(ARP_TRIES > 0 && ARP_TRIES <= 255, "ARP_TRIES must be from 1 to 2
 _Static_assert(ARP_LIFETIME_S > 0 && ARP_LIFETIME_S <= 65535,
               "ARP_LIFETIME_S must be from 1 to 65535");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UART_RING_BYTES), "UART_RING_BYTES must be a power of two");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(SERIAL_RING_CHARACTERS),
+              "SERIAL_RING_CHARACTERS must be a power of two");
 _Static_assert(LIN_NODES > 0 && LIN_NODES <= 16, "LIN_NODES must be from 1 to 16");
 _Static_assert(LIN_FRAMES > 2 && LIN_FRAMES <= 62, "LIN_FRAMES must be from 3 to 62");
 _Static_assert(LIN_SLOTS > 0 && LIN_SLOTS <= 255, "LIN_SLOTS must be from 1 to 255");

@@ -29,7 +29,7 @@ _NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 _HARDWARE = (
     click.option("--cpu", default="tierv", show_default=True, help="LiteX's name of the CPU."),
     click.option("--cpu-variant", default="standard", show_default=True, help="Variant of it."),
-    click.option("--uarts", type=int, help="Serial ports, 1 to 16."),
+    click.option("--uarts", type=int, help="Serial ports beside the console, 0 to 16."),
     click.option("--sys-clk-hz", type=int, help="Clock of the SoC."),
     click.option("--uart-baud", type=int, help="Speed of the serial ports after reset."),
 )

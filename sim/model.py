@@ -231,11 +231,11 @@ class _Builder:
         """Run the program once; the compiler's counters end up beside the objects."""
         soc = self.params.soc
         code, start = training.program(), training.START
-        formats = [UartFormat(soc.uart_baud)] * soc.uarts
+        formats = [UartFormat(soc.uart_baud)] * soc.uart_pins
         inputs = {
             "--image": encode_image([(start, code), (0, jump_to(start))]),
             "--frames": encode_frames(training.frames() if soc.ethernet else []),
-            "--uart": encode_uart(training.uart_bytes(soc.uarts), formats, soc.sys_clk_hz),
+            "--uart": encode_uart(training.uart_bytes(soc.uart_pins), formats, soc.sys_clk_hz),
         }
         arguments = ["--cycles", str(training.CYCLES)]
         for option, data in inputs.items():
