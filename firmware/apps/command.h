@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Bytes of a command line and of a line of an answer, the end included; words of a command. */
-enum { COMMAND_INPUT_BYTES = 96, COMMAND_LINE_BYTES = 96, COMMAND_WORDS = 12 };
+enum { COMMAND_INPUT_BYTES = 96, COMMAND_LINE_BYTES = 96, COMMAND_WORDS = 16 };
 
 /* Takes text, which ends its lines with '\n'. */
 typedef void (*command_sink_t)(void *context, const char *text, uint32_t bytes);

@@ -12,6 +12,8 @@
 #include <generated/soc.h>
 
 #include "apps/console.h"
+#include "apps/echo/latency.h"
+#include "apps/echo/trial.h"
 #include "apps/irqtune/irqtune.h"
 #include "apps/network.h"
 #include "apps/remote.h"
@@ -144,6 +146,9 @@ static void register_lines(void)
     uart_init(&console);
     (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, USUAL_PRIORITY);
     serial_echo_init(USUAL_PRIORITY);
+#ifdef ECHO_INTERRUPT
+    latency_init();
+#endif
 }
 
 static void start_console(void)
@@ -180,7 +185,13 @@ int main(void)
     irq_start();
     start_console();
     report_mark(MARK_READY);
+#ifdef ECHO_INTERRUPT
+    latency_trial_init();
+#endif
     for (;;) {
+#ifdef ECHO_INTERRUPT
+        latency_trial_service();
+#endif
         bool datagrams = echo_datagrams() | source_service(&source_socket)
                          | remote_service();
         bool bytes = serve_terminal() | serial_echo_service();
