@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from command_host import command_host
-from host_build import Program, examples
+from host_build import ROOT, Program, examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-MOST_BYTES, MOST_WORDS, LINE_BYTES = 95, 12, 96
+HEADER = (ROOT / "firmware" / "apps" / "command.h").read_text()
+
+
+def size(name: str) -> int:
+    """A number of ``command.h``."""
+    return int(re.search(rf"COMMAND_{name} = (\d+)", HEADER)[1])
+
+
+MOST_BYTES, MOST_WORDS, LINE_BYTES = size("INPUT_BYTES") - 1, size("WORDS"), size("LINE_BYTES")
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +50,11 @@ def test_words_are_cut_at_blanks(commands):
 def test_a_command_of_all_words_and_bytes_is_taken(commands):
     text = "say 1 " + "a " * (MOST_WORDS - 2)
     assert run(commands, text)[1] is False
-    assert run(commands, text + "b") == (["error: a command has at most 12 words"], True)
+    assert run(commands, text + "b") == ([f"error: a command has at most {MOST_WORDS} words"], True)
     assert run(commands, " " * (MOST_BYTES - 3) + "say")[1] is False
     (answer,), failed = run(commands, " " * (MOST_BYTES - 2) + "say")
     assert failed
-    assert answer == "error: a command has at most 95 bytes, not 96"
+    assert answer == f"error: a command has at most {MOST_BYTES} bytes, not {MOST_BYTES + 1}"
 
 
 def test_help_lists_every_command_and_explains_one(commands):
