@@ -133,6 +133,7 @@ void serial_set_flow(serial_t *serial, uint32_t flow)
 _Static_assert(SERIAL_FLOW_CTS == 1 << CSR_SERIAL_PORT0_FLOW_CTS_OFFSET
                    && SERIAL_FLOW_RTS == 1 << CSR_SERIAL_PORT0_FLOW_RTS_OFFSET
                    && SERIAL_FLOW_OBEY_XOFF == 1 << CSR_SERIAL_PORT0_FLOW_OBEY_XOFF_OFFSET
+                   && SERIAL_FLOW_TURN == 1 << CSR_SERIAL_PORT0_FLOW_TURN_OFFSET
                    && SERIAL_FLOW_SEND_XOFF == 1 << CSR_SERIAL_PORT0_FLOW_SEND_XOFF_OFFSET,
                "serial_flow_t must be the bits of the register");
 

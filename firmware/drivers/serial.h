@@ -63,7 +63,9 @@ typedef enum {
     SERIAL_FLOW_CTS = 1 << 0,      /* characters begin only while CTS is asserted */
     SERIAL_FLOW_RTS = 1 << 1,      /* RTS follows the receive level; else it is serial_set_rts()'s */
     SERIAL_FLOW_OBEY_XOFF = 1 << 2, /* received XON and XOFF are taken out, and obeyed */
-    SERIAL_FLOW_SEND_XOFF = 1 << 3  /* XOFF and XON are sent as the receive level asks for */
+    SERIAL_FLOW_SEND_XOFF = 1 << 3, /* XOFF and XON are sent as the receive level asks for */
+    SERIAL_FLOW_TURN = 1 << 5       /* both directions share a wire: nothing begins before a received
+                                     * stop bit is over */
 } serial_flow_t;
 
 /* What a character was received with. */

@@ -126,9 +126,19 @@ class SerialPort(PortRegisters):
 
     def _add_transmit_path(self, depth: int) -> None:
         transmitter, fifo, control = self.transmitter, self.transmit_fifo, self.control
+        receiver = self.receiver
         data = self.transmit.fields.data
         from_fifo = Signal()
+        # Until a stop bit that was decided in its middle is over.
+        stop_ticks = Signal(max=TICKS // 2 + 1)
+        turned = Signal()
+        self.sync += [
+            If(~receiver.idle, stop_ticks.eq(TICKS // 2)).Elif(
+                receiver.ticks.tick & ~turned, stop_ticks.eq(stop_ticks - 1)
+            )
+        ]
         self.comb += [
+            turned.eq(stop_ticks == 0),
             If(self.transmit.re, fifo.put.eq(1 + self.transmit.fields.more)),
             *(
                 fifo.entries[index].eq(
@@ -136,7 +146,12 @@ class SerialPort(PortRegisters):
                 )
                 for index in range(BURST)
             ),
-            from_fifo.eq(fifo.readable & control.may_send & ~control.waits),
+            from_fifo.eq(
+                fifo.readable
+                & control.may_send
+                & ~control.waits
+                & (~self.flow.fields.turn | (receiver.idle & turned))
+            ),
             transmitter.valid.eq(from_fifo | control.waits),
             transmitter.data.eq(Mux(control.waits, control.to_send, fifo.entry[:8])),
             transmitter.is_break.eq(fifo.entry[8] & ~control.waits),

@@ -161,6 +161,11 @@ class PortRegisters(LiteXModule):
                 CSRField("obey_xoff", description="XON and XOFF are taken out and obeyed."),
                 CSRField("send_xoff", description="XOFF and XON follow the receive level."),
                 CSRField("assert_rts", reset=1, description="RTS, if not by the receive level."),
+                CSRField(
+                    "turn",
+                    description="For a wire that both directions share: characters and breaks begin"
+                    " only while nothing is received, and when the last received stop bit is over.",
+                ),
             ],
             description="Flow control.",
         )

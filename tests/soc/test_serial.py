@@ -13,7 +13,7 @@ from tierv.soc.serial import SerialParams, SerialPorts
 
 #: Characters in the receive and in the transmit FIFO.
 DEPTHS = {"usual": (16, 16), "least": (1, 1), "most": (256, 256), "uneven": (7, 3)}
-MODULES = {"cocotb_serial_receiver": ("usual",)}
+MODULES = {"cocotb_serial_receiver": ("usual",), "cocotb_serial_turn": ("usual",)}
 ITEMS = [
     pytest.param(module, size, test, id=f"{size}-{test}")
     for module, sizes in MODULES.items()
