@@ -145,10 +145,9 @@ class Simulation:
         arguments = []
         for wire in wires:
             for port in wire:
-                if not 0 <= port < self._params.uarts:
-                    raise ValueError(
-                        f"port must be from 0 to {self._params.uarts - 1}, not {port!r}"
-                    )
+                if not 0 <= port < self._params.uart_pins:
+                    last = self._params.uart_pins - 1
+                    raise ValueError(f"port of a wire must be from 0 to {last}, not {port!r}")
                 if port in taken:
                     raise ValueError(f"port {port} can be on one wire only")
                 taken.add(port)

@@ -109,7 +109,10 @@ def test_levels_of_a_character(form, value, levels, bits):
 
 @pytest.mark.parametrize(
     ("wires", "message"),
-    [([(4,)], "port must be from 0 to 3, not 4"), ([(0, 1), (1, 2)], "port 1 can be on one wire")],
+    [
+        ([(99,)], r"port of a wire must be from 0 to \d+, not 99"),
+        ([(0, 1), (1, 2)], "port 1 can be on one wire"),
+    ],
 )
 def test_wires_that_can_not_be_are_refused(simulation, firmware, wires, message):
     with pytest.raises(ValueError, match=message):
