@@ -106,13 +106,21 @@
 #define LIN_WATCHERS 4
 #endif
 
-/* Terminal server. Packets that each serial port can have before the protocol tier has run: one that is
- * filled, others that come next or are full; packets for all ports that are on their way. */
+/* Buffers that serial ports fill: one that is being filled and one more for each of 16. They are outside
+ * local memory. */
+#ifndef NET_SERIAL_PACKETS
+#define NET_SERIAL_PACKETS 32
+#endif
+
+/* Slots of the rings to and from the driver's sending side: a power of two with room for them too. */
+#ifndef NET_TRANSMIT_SLOTS
+#define NET_TRANSMIT_SLOTS 64
+#endif
+
+/* Packets that a serial port can have from the terminal server before the protocol tier has run: a power
+ * of two. */
 #ifndef TERMINAL_PORT_PACKETS
 #define TERMINAL_PORT_PACKETS 2
-#endif
-#ifndef TERMINAL_SPARE_PACKETS
-#define TERMINAL_SPARE_PACKETS 4
 #endif
 
 /* Words of a port's queue to the serial line, three bytes of a datagram each: a power of two. */
@@ -140,6 +148,9 @@ _Static_assert(NET_SENT_BATCH > 0 && NET_SENT_BATCH <= NET_PROTOCOL_PACKETS
               "NET_SENT_BATCH must not exceed the packets of a sender, or it could wait for ever");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(NET_RING_SLOTS), "NET_RING_SLOTS must be a power of two");
 _Static_assert(NET_RING_SLOTS >= NET_PACKETS, "NET_RING_SLOTS must hold all packets");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(NET_TRANSMIT_SLOTS), "NET_TRANSMIT_SLOTS must be a power of two");
+_Static_assert(NET_TRANSMIT_SLOTS >= NET_PACKETS + NET_SERIAL_PACKETS,
+              "NET_TRANSMIT_SLOTS must hold all packets and those of serial ports");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_SOCKET_SLOTS), "UDP_SOCKET_SLOTS must be a power of two");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_BUCKETS), "UDP_BUCKETS must be a power of two");
 _Static_assert(ARP_ENTRIES > 0 && ARP_ENTRIES <= 255, "ARP_ENTRIES must be from 1 to 255");

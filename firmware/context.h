@@ -45,6 +45,10 @@ void context_wait(void);
 static inline uint32_t context_lock(void);
 static inline void context_unlock(uint32_t before);
 
+/* Anybody: keeps everybody away who asks for it too, whatever tier it is. Short, and not nested. */
+static inline uint32_t context_lock_all(void);
+static inline void context_unlock_all(uint32_t before);
+
 /* Interrupt service: there is work for the protocol service, which runs afterwards. */
 static inline void context_post_protocol(void);
 

@@ -3,29 +3,29 @@
  *   UDP 7      echo by the application (RFC 862)
  *   UDP 9      discard (RFC 863)
  *   UDP 19     source: a datagram "COUNT BYTES" asks for COUNT datagrams of BYTES bytes
+ *   UDP 7000   settings of the serial ports, 7001 and up: each port (apps/terminal/protocol.h)
  *   UDP 7100   commands (apps/remote.h)
- *   UDP 7007   echo by the protocol service: no copy, no new checksum
- *   serial     all ports send back what they receive; the console is beside them
+ *   UDP 7107   echo by the protocol service: no copy, no new checksum
  *
  * and ARP and ping.
  */
 #include <generated/soc.h>
 
+#include "alarm.h"
 #include "apps/console.h"
 #include "apps/echo/latency.h"
 #include "apps/echo/trial.h"
 #include "apps/irqtune/irqtune.h"
 #include "apps/network.h"
 #include "apps/remote.h"
-#include "apps/serial_echo.h"
 #include "apps/source.h"
+#include "apps/terminal/terminal.h"
 #include "context.h"
-#include "drivers/timer.h"
 #include "drivers/uart.h"
 #include "irq.h"
 #include "report.h"
 
-enum { PORT_ECHO = 7, PORT_DISCARD = 9, PORT_SOURCE = 19, PORT_FAST_ECHO = 7007 };
+enum { PORT_ECHO = 7, PORT_DISCARD = 9, PORT_SOURCE = 19, PORT_FAST_ECHO = 7107 };
 
 static udp_socket_t echo_socket;
 static udp_socket_t discard_socket;
@@ -84,15 +84,14 @@ static void wake_ethmac(void)
     irq_kick(ETHMAC_INTERRUPT);
 }
 
-static void serve_timer(void *context, bool pending)
+static void tick(alarm_t *alarm)
 {
-    (void)context;
-    if (pending) {
-        timer_acknowledge();
-        network_tick();
-        context_post_protocol();
-    }
+    alarm_repeat(alarm, CONFIG_CLOCK_FREQUENCY);
+    network_tick();
+    context_post_protocol();
 }
+
+static alarm_t second = {.ring = tick};
 
 /* Tier 2, and those above it. */
 void interrupt_service(uint32_t lines)
@@ -106,6 +105,7 @@ void protocol_service(void)
 {
     irq_dispatch_protocol();
     network_protocol(wake_ethmac);
+    terminal_protocol();
 }
 
 static bool echo_datagrams(void)
@@ -140,12 +140,12 @@ enum { USUAL_PRIORITY = 8 };
 
 static void register_lines(void)
 {
-    (void)irq_register(TIMER0_INTERRUPT, "timer0", serve_timer, NULL, USUAL_PRIORITY);
+    alarm_init(USUAL_PRIORITY);
     (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve_ethmac, &network_mac, USUAL_PRIORITY);
     irq_describe(ETHMAC_INTERRUPT, ETHMAC_RX_SLOTS, frames_received);
     uart_init(&console);
     (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, USUAL_PRIORITY);
-    serial_echo_init(USUAL_PRIORITY);
+    terminal_init(USUAL_PRIORITY);
 #ifdef ECHO_INTERRUPT
     latency_init();
 #endif
@@ -155,6 +155,7 @@ static void start_console(void)
 {
     network_add_commands();
     irqtune_init();
+    terminal_add_commands();
     console_init(&console);
     irq_run(UART_INTERRUPT);
 }
@@ -181,7 +182,7 @@ int main(void)
     bind_sockets();
     remote_init();
     register_lines();
-    timer_start(CONFIG_CLOCK_FREQUENCY);
+    alarm_set(&second, CONFIG_CLOCK_FREQUENCY);
     irq_start();
     start_console();
     report_mark(MARK_READY);
@@ -194,7 +195,7 @@ int main(void)
 #endif
         bool datagrams = echo_datagrams() | source_service(&source_socket)
                          | remote_service();
-        bool bytes = serve_terminal() | serial_echo_service();
+        bool bytes = serve_terminal();
         if (datagrams) {
             context_run_protocol();
         }

@@ -36,6 +36,16 @@ static inline void context_unlock(uint32_t before)
                      : "memory");
 }
 
+static inline uint32_t context_lock_all(void)
+{
+    return context_lock();
+}
+
+static inline void context_unlock_all(uint32_t before)
+{
+    context_unlock(before);
+}
+
 static inline void context_post_protocol(void)
 {
     context_posts.protocol = true;

@@ -6,6 +6,8 @@ enum { STACK_BYTES = 2048 };
 static _Alignas(16) uint8_t interrupt_stack[STACK_BYTES];
 static _Alignas(16) uint8_t protocol_stack[STACK_BYTES];
 
+bool context_is_locked;
+
 /* tier_entry (start.S) takes these from the top of the new stack. */
 typedef struct {
     void (*function)(void *);

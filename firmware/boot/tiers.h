@@ -2,6 +2,8 @@
 #ifndef TIERV_BOOT_TIERS_H
 #define TIERV_BOOT_TIERS_H
 
+#include "net/compiler.h"
+
 #if TIERV_TIERS < 3
 #error "CONTEXT=tiers needs a core with three tiers or more"
 #endif
@@ -16,6 +18,31 @@ static inline uint32_t context_lock(void)
 
 static inline void context_unlock(uint32_t before)
 {
+    tier_release(before);
+}
+
+/* Somebody is behind context_lock_all(). */
+extern bool context_is_locked;
+
+/* A ceiling keeps out the tiers above. Those below may have the slots that the caller can't use, so they
+ * have to see that it is there; the wait is as long as what it does. */
+static inline uint32_t context_lock_all(void)
+{
+    uint32_t before = tier_hold(TIERV_TIERS - 1);
+
+    while (context_is_locked) {
+        tier_release(before);
+        before = tier_hold(TIERV_TIERS - 1);
+    }
+    context_is_locked = true;
+    COMPILER_BARRIER();
+    return before;
+}
+
+static inline void context_unlock_all(uint32_t before)
+{
+    COMPILER_BARRIER();
+    context_is_locked = false;
     tier_release(before);
 }
 

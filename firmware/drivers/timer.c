@@ -4,14 +4,24 @@
 
 #include "mmio.h"
 
-void timer_start(uint32_t period_cycles)
+static void start(uint32_t cycles, uint32_t reload)
 {
     mmio_write(CSR_TIMER0_EN_ADDR, 0);
-    mmio_write(CSR_TIMER0_LOAD_ADDR, period_cycles);
-    mmio_write(CSR_TIMER0_RELOAD_ADDR, period_cycles);
+    mmio_write(CSR_TIMER0_LOAD_ADDR, cycles);
+    mmio_write(CSR_TIMER0_RELOAD_ADDR, reload);
     mmio_write(CSR_TIMER0_EV_PENDING_ADDR, 1);
     mmio_write(CSR_TIMER0_EV_ENABLE_ADDR, 1);
     mmio_write(CSR_TIMER0_EN_ADDR, 1);
+}
+
+void timer_start(uint32_t period_cycles)
+{
+    start(period_cycles, period_cycles);
+}
+
+void timer_start_once(uint32_t cycles)
+{
+    start(cycles, 0);
 }
 
 void timer_acknowledge(void)

@@ -1,4 +1,4 @@
-/* LiteX's timer0 as a periodic tick, and the clock. */
+/* LiteX's timer0 as a periodic tick, or for one. */
 #ifndef TIERV_DRIVERS_TIMER_H
 #define TIERV_DRIVERS_TIMER_H
 
@@ -6,6 +6,9 @@
 
 /* Ticks every `period_cycles` clock cycles from now on; the line is TIMER0_INTERRUPT. */
 void timer_start(uint32_t period_cycles);
+
+/* Ticks once, in `cycles`, 1 or more. */
+void timer_start_once(uint32_t cycles);
 
 /* Clears the tick's event. */
 void timer_acknowledge(void);

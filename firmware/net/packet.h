@@ -8,6 +8,7 @@
  *   home RECEIVE      the ring `free`      buffers that the driver fills
  *   home PROTOCOL     the list `spare`     what the stack itself sends; private to its tier
  *   home APPLICATION  the ring `supply`    what the application writes
+ *   home SERIAL       the list `serial`    what serial ports fill; private to the protocol tier
  *
  *      tier 2 (ISR)               tier 1 (protocol)                    tier 0 (application)
  *
@@ -61,11 +62,17 @@ enum {
     PACKET_BROADCAST = 1 << 2
 };
 
-typedef enum { PACKET_HOME_RECEIVE, PACKET_HOME_PROTOCOL, PACKET_HOME_APPLICATION } packet_home_t;
+typedef enum {
+    PACKET_HOME_RECEIVE,
+    PACKET_HOME_PROTOCOL,
+    PACKET_HOME_APPLICATION,
+    PACKET_HOME_SERIAL,
+    PACKET_HOMES
+} packet_home_t;
 
 typedef struct packet {
     uint8_t *frame;         /* NET_BUFFER_BYTES, word-aligned; begins with the destination MAC */
-    struct packet *next;    /* in the list `spare` */
+    struct packet *next;    /* in the list `spare` or `serial` */
     uint32_t sum;           /* partial sum, meaning by `flags` */
     be32_t peer_address;    /* received: source; to send: destination */
     uint16_t peer_port;     /* likewise, in wire order */

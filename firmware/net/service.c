@@ -8,7 +8,8 @@ bool net_add_packets(net_t *net, packet_home_t home, packet_t *packets, uint8_t 
 {
     static const uint32_t limits[] = {[PACKET_HOME_RECEIVE] = NET_RECEIVE_PACKETS,
                                       [PACKET_HOME_PROTOCOL] = NET_PROTOCOL_PACKETS,
-                                      [PACKET_HOME_APPLICATION] = NET_APPLICATION_PACKETS};
+                                      [PACKET_HOME_APPLICATION] = NET_APPLICATION_PACKETS,
+                                      [PACKET_HOME_SERIAL] = NET_SERIAL_PACKETS};
 
     if (count > limits[home] - net->added[home]) {
         return false;
@@ -36,22 +37,37 @@ void net_release(net_t *net, packet_t *packet)
         packet->next = net->spare;
         net->spare = packet;
         break;
+    case PACKET_HOME_SERIAL:
+    default:
+        packet->next = net->serial;
+        net->serial = packet;
+        break;
     }
     if (UNLIKELY(!stored)) {
         net_count(net, COUNT_FAULT_RING_FULL);
     }
 }
 
-packet_t *net_reserve(net_t *net)
+static packet_t *take_first(packet_t **list)
 {
-    packet_t *packet = net->spare;
+    packet_t *packet = *list;
 
     if (packet != NULL) {
-        net->spare = packet->next;
+        *list = packet->next;
         packet->flags = 0;
         packet->payload_bytes = 0;
     }
     return packet;
+}
+
+packet_t *net_reserve(net_t *net)
+{
+    return take_first(&net->spare);
+}
+
+packet_t *net_reserve_serial(net_t *net)
+{
+    return take_first(&net->serial);
 }
 
 void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)

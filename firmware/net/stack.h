@@ -43,7 +43,8 @@ typedef struct net {
     /* Packets of home RECEIVE that the application holds, its inboxes included. */
     uint32_t held;
     packet_t *spare;
-    uint32_t added[3]; /* packets given, by home */
+    packet_t *serial;
+    uint32_t added[PACKET_HOMES]; /* packets given, by home */
     struct udp_socket *buckets[UDP_BUCKETS];
     net_counters_t counters;
     arp_table_t arp;
@@ -51,8 +52,8 @@ typedef struct net {
     /* protocol tier to ISR tier and back */
     RING(NET_RING_SLOTS) free;
     RING(NET_RING_SLOTS) received;
-    RING(NET_RING_SLOTS) transmit;
-    RING(NET_RING_SLOTS) sent;
+    RING(NET_TRANSMIT_SLOTS) transmit;
+    RING(NET_TRANSMIT_SLOTS) sent;
     /* protocol tier to application tier and back */
     RING(NET_RING_SLOTS) supply;
     RING(NET_RING_SLOTS) outbox;
@@ -93,8 +94,9 @@ bool net_pending(const net_t *net);
 /* Once a second: ARP retries and ageing. Returns a set of NET_POST bits. */
 uint32_t net_tick(net_t *net);
 
-/* A packet of home PROTOCOL to write a datagram into, or NULL. */
+/* A packet of home PROTOCOL, or of home SERIAL, to write a datagram into, or NULL. */
 packet_t *net_reserve(net_t *net);
+packet_t *net_reserve_serial(net_t *net);
 
 /* Sends a packet home. */
 void net_release(net_t *net, packet_t *packet);

@@ -17,7 +17,7 @@ PEER_MAC = "02:00:00:00:00:01"
 PEER_ADDRESS = _BOARD.remote_ip
 PEER_PORT = 5000
 #: UDP ports of the firmware.
-ECHO_PORT, SINK_PORT, FAST_ECHO_PORT = 7, 9, 7007
+ECHO_PORT, SINK_PORT, FAST_ECHO_PORT = 7, 9, 7107
 
 HEADER_BYTES = 14
 #: The largest IPv4 packet on Ethernet.

@@ -25,7 +25,7 @@ ANSWER = 100
 ERROR = 255
 #: Longest datagram of data, and longest time of a packing rule.
 MAX_DATA_BYTES = 1472
-MAX_RULE_US = 10_000_000
+MAX_RULE_US = 1_000_000
 
 
 class Command(enum.IntEnum):

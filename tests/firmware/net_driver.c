@@ -327,6 +327,8 @@ static void do_overfill(void)
 {
     for (uint32_t i = 0; i <= NET_RING_SLOTS; i++) {
         net_release(&net, &packets[0]);
+    }
+    for (uint32_t i = 0; i <= NET_TRANSMIT_SLOTS; i++) {
         net_dispose(&net, &packets[0], NET_TRANSMIT);
     }
 }

@@ -180,7 +180,7 @@ REFUSED = [
     (protocol.number(Command.PURGE_DATA, 0), Reason.BAD_VALUE),
     (protocol.number(Command.PURGE_DATA, 4), Reason.BAD_VALUE),
     (Item(Command.PURGE_DATA), Reason.BAD_LENGTH),
-    (protocol.number(Command.PACK_TIME, 10_000_001), Reason.BAD_VALUE),
+    (protocol.number(Command.PACK_TIME, 1_000_001), Reason.BAD_VALUE),
     (protocol.number(Command.PACK_IDLE, 0xFFFFFFFF), Reason.BAD_VALUE),
     (protocol.number(Command.PACK_LENGTH, 0), Reason.BAD_VALUE),
     (protocol.number(Command.PACK_LENGTH, 1473), Reason.BAD_VALUE),

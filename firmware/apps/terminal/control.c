@@ -1,5 +1,7 @@
 #include "apps/terminal/control.h"
 
+#include <stddef.h>
+
 /* A command that changes something needs no more than SETTING_BYTES for the value of its answer, so that
  * what has been done can be told. */
 enum { ITEM_BYTES = 2, ERROR_BYTES = ITEM_BYTES + 2, SETTING_BYTES = 8 };
@@ -48,12 +50,13 @@ static bool perform(writer_t *writer, control_port_t *port, const uint8_t *item,
     return true;
 }
 
-static terminal_reason_t check_header(const uint8_t *request, uint32_t bytes, uint32_t count)
+static terminal_reason_t check_header(control_port_t *const *ports, uint32_t count,
+                                      const uint8_t *request, uint32_t bytes)
 {
     if (request[0] != TERMINAL_VERSION) {
         return TERMINAL_REASON_BAD_VERSION;
     }
-    if (request[1] >= count) {
+    if (request[1] >= count || ports[request[1]] == NULL) {
         return TERMINAL_REASON_BAD_PORT;
     }
     return bytes > TERMINAL_REQUEST_BYTES ? TERMINAL_REASON_BAD_LENGTH : TERMINAL_OK;
@@ -74,7 +77,7 @@ control_outcome_t control_answer(control_port_t *const *ports, uint32_t count,
     answer[0] = TERMINAL_VERSION;
     answer[1] = request[1];
     answer[2] = request[2];
-    terminal_reason_t reason = check_header(request, bytes, count);
+    terminal_reason_t reason = check_header(ports, count, request, bytes);
     if (reason != TERMINAL_OK) {
         write_error(&writer, TERMINAL_ERROR, reason);
     } else {

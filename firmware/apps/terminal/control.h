@@ -27,7 +27,7 @@ typedef struct {
 } control_rules_t;
 
 /* Longest time of a rule, and longest packet. */
-enum { CONTROL_MAX_US = 10000000, CONTROL_MAX_LENGTH = 1472 };
+enum { CONTROL_MAX_US = 1000000, CONTROL_MAX_LENGTH = 1472 };
 
 /* IPv4 address and UDP port in host order; 0 and 0: nobody yet. */
 typedef struct {
@@ -83,7 +83,7 @@ typedef struct {
     bool is_from_client;   /* at least one command was good */
 } control_outcome_t;
 
-/* Carries out `request` from `sender`. The answer has room for `room` bytes, at the least
+/* Carries out `request` from `sender`; a port that is NULL is not there. The answer has room for `room` bytes, at the least
  * TERMINAL_HEADER_BYTES + 4, and does not overlap the request. */
 control_outcome_t control_answer(control_port_t *const *ports, uint32_t count,
                                  const uint8_t *request, uint32_t bytes, control_peer_t sender,

@@ -100,8 +100,7 @@ enum {
     X(BAD_PORT, 6)     /* there is no such serial port */                                          \
     X(NO_ROOM, 7)      /* the answer would not fit into a datagram */
 
-/* Per port, all since reset, none of them falling; each stays at 2^32 - 1 but those of bytes, which are
- * modulo 2^32. */
+/* Per port, all since reset, modulo 2^32. */
 #define TERMINAL_COUNTERS(X)                                                                       \
     X(RECEIVED_BYTES)      /* from the serial line, put into packets */                            \
     X(PACKETS)             /* of them, closed */                                                   \

@@ -1,0 +1,397 @@
+#include "apps/terminal/terminal.h"
+
+#include "apps/network.h"
+#include "apps/terminal/port.h"
+#include "context.h"
+#include "report.h"
+
+#if UARTS > 0
+
+#include <stdio.h>
+
+terminal_port_t terminal_ports[UARTS];
+volatile bool terminal_has_work;
+
+static SET_BEFORE_RUN_LARGE terminal_office_t offices[UARTS];
+static SET_BEFORE_RUN_LARGE uint32_t queues[UARTS][TERMINAL_TRANSMIT_WORDS];
+static SET_BEFORE_RUN_LARGE packet_t packets[NET_SERIAL_PACKETS];
+static SET_BEFORE_RUN_LARGE _Alignas(4) uint8_t buffers[NET_SERIAL_PACKETS][NET_BUFFER_BYTES];
+
+static udp_socket_t control_socket;
+static uint32_t bad_datagrams;
+
+/* Ports that wait for a packet, or for a neighbour's address. */
+static bool somebody_waits;
+
+/* --- interrupt service ------------------------------------------------------------------------- */
+
+static void watch_cts(terminal_port_t *port)
+{
+    uintptr_t pending = port->serial->base + SERIAL_REGISTER(EV_PENDING);
+
+    if ((mmio_read(pending) & TERMINAL_CTS_EVENT) != 0) {
+        mmio_write(pending, TERMINAL_CTS_EVENT);
+        port->cts_changes++;
+        terminal_has_work = true;
+        context_post_protocol();
+    }
+}
+
+/* Tier 2, or whichever the line belongs to. Longest path: terminal_receive() and terminal_transmit(). */
+static void serve(uint32_t number, bool pending)
+{
+    terminal_port_t *port = &terminal_ports[number];
+
+    port->busy = true;
+    port->services++;
+    port->interrupts += pending;
+    /* What has come before this is in the FIFO when its level is read. */
+    uint32_t before = serial_now();
+    uint32_t level = mmio_read(port->serial->base + SERIAL_REGISTER(LEVEL));
+    terminal_receive(port, before, level & 0xffff);
+    if (port->head != port->tail) {
+        terminal_transmit(port, level >> CSR_SERIAL_PORT0_LEVEL_SPACE_OFFSET);
+    }
+    if (UNLIKELY(port->watches_cts)) {
+        watch_cts(port);
+    }
+    port->busy = false;
+}
+
+/* The port is ours, perhaps again. */
+static void begin(uint32_t number)
+{
+    static const serial_levels_t levels
+        = {.receive_watermark = 1,
+           .transmit_watermark = TERMINAL_TRANSMIT_WATERMARK,
+           .stop_level = TERMINAL_RECEIVE_WATERMARK + (TERMINAL_RECEIVE_SLACK + 1) / 2,
+           .resume_level = TERMINAL_RECEIVE_WATERMARK / 2};
+    terminal_port_t *port = &terminal_ports[number];
+
+    (void)serial_init(port->serial, number);
+    (void)serial_set_levels(port->serial, &levels);
+    port->enabled = TERMINAL_RECEIVE_EVENT;
+    terminal_hold_settings(port);
+}
+
+static const serial_user_t terminal = {"terminal", begin, serve};
+
+bool terminal_is_away(const terminal_port_t *port)
+{
+    return serial_ports_user(port->number) != &terminal;
+}
+
+static void ring(alarm_t *alarm)
+{
+    const terminal_port_t *port
+        = (const terminal_port_t *)((uintptr_t)alarm - offsetof(terminal_port_t, alarm));
+
+    irq_kick(serial_line(port->number));
+}
+
+static uint32_t received(const void *context)
+{
+    return ((const terminal_port_t *)context)->received_bytes;
+}
+
+/* --- protocol service -------------------------------------------------------------------------- */
+
+static control_peer_t source_of(const packet_t *packet)
+{
+    return (control_peer_t){.address = __builtin_bswap32(packet->peer_address),
+                            .port = (uint16_t)be16_to_host(packet->peer_port)};
+}
+
+/* Tells the client one thing. */
+static void notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes)
+{
+    const control_peer_t *client = &port->office->client;
+    packet_t *packet = client->port != 0 ? net_reserve(&network) : NULL;
+
+    if (packet == NULL) {
+        terminal_count(port, TERMINAL_COUNT_LOST_NOTIFICATIONS, 1);
+        return;
+    }
+    uint8_t *at = packet_payload(packet);
+    at[0] = TERMINAL_VERSION;
+    at[1] = (uint8_t)port->number;
+    at[2] = 0;
+    at[3] = (uint8_t)(code + TERMINAL_ANSWER);
+    at[4] = (uint8_t)bytes;
+    __builtin_memcpy(at + 5, value, bytes);
+    packet->payload_bytes = (uint16_t)(5 + bytes);
+    udp_address(packet, &control_socket, __builtin_bswap32(client->address), client->port);
+    net_dispose(&network, packet, udp_output(&network, packet));
+    irq_kick(ETHMAC_INTERRUPT);
+    terminal_count(port, TERMINAL_COUNT_NOTIFICATIONS, 1);
+}
+
+static void notify_events(terminal_port_t *port)
+{
+    terminal_office_t *office = port->office;
+    uint8_t value[5];
+
+    if (port->events != office->told_events) {
+        uint32_t before = terminal_lock(port);
+        uint32_t events = port->events;
+        uint32_t bytes = port->event_bytes;
+        port->events &= 0xffff0000u;
+        terminal_unlock(before);
+        office->told_events = events & 0xffff0000u;
+        uint32_t states = events & office->control.line_state_mask;
+        if (states != 0) {
+            value[0] = (uint8_t)states;
+            control_put(value + 1, bytes, 4);
+            notify(port, TERMINAL_NOTIFY_LINESTATE, value, sizeof(value));
+        }
+    }
+    if (port->cts_changes != office->told_cts_changes) {
+        office->told_cts_changes = port->cts_changes;
+        value[0] = (uint8_t)(office->control.modem_state(&office->control)
+                             | TERMINAL_MODEM_STATE_CTS_CHANGED);
+        if ((value[0] & office->control.modem_state_mask) != 0) {
+            notify(port, TERMINAL_NOTIFY_MODEMSTATE, value, 1);
+        }
+    }
+    if (office->told_suspend && terminal_queue_room(port) >= TERMINAL_TRANSMIT_WORDS / 2) {
+        office->told_suspend = false;
+        notify(port, TERMINAL_FLOWCONTROL_RESUME, NULL, 0);
+    }
+}
+
+/* An Ethernet address is being asked for. */
+static bool asks_neighbours(void)
+{
+    for (uint32_t index = 0; index < ARP_ENTRIES; index++) {
+        if (network.arp.entries[index].state == ARP_INCOMPLETE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* False if the network did not take it. */
+static bool send(terminal_port_t *port, packet_t *packet)
+{
+    terminal_office_t *office = port->office;
+    const control_peer_t *peer = &office->control.peer;
+
+    if (peer->port == 0) {
+        net_release(&network, packet);
+        return false;
+    }
+    udp_address(packet, &office->socket, __builtin_bswap32(peer->address), peer->port);
+    net_verdict_t verdict = udp_output(&network, packet);
+    /* Only the newest datagram waits for the address: those behind it stay here meanwhile. */
+    office->awaits_neighbour = verdict == NET_KEPT;
+    net_dispose(&network, packet, verdict);
+    return verdict != NET_FREE;
+}
+
+/* Sends what is full; true if there was something. */
+static bool send_full(terminal_port_t *port)
+{
+    terminal_office_t *office = port->office;
+    bool any = false;
+
+    office->awaits_neighbour = office->awaits_neighbour && asks_neighbours();
+    while (!office->control.is_suspended && !office->awaits_neighbour) {
+        packet_t *packet = RING_POP(&port->full);
+        if (packet == NULL) {
+            break;
+        }
+        uint32_t bytes = packet->payload_bytes;
+        office->lent--;
+        any = true;
+        if (!send(port, packet)) {
+            terminal_count(port, TERMINAL_COUNT_NOT_SENT_PACKETS, 1);
+            terminal_count(port, TERMINAL_COUNT_NOT_SENT_BYTES, bytes);
+        }
+    }
+    return any;
+}
+
+/* Gives the port packets to fill. */
+static void refill(terminal_port_t *port)
+{
+    terminal_office_t *office = port->office;
+    bool was_empty = RING_COUNT(&port->empty) == 0;
+
+    while (office->lent < TERMINAL_PORT_PACKETS) {
+        packet_t *packet = net_reserve_serial(&network);
+        if (packet == NULL) {
+            somebody_waits = true;
+            return;
+        }
+        office->lent++;
+        (void)RING_PUSH(&port->empty, packet);
+        if (was_empty && (port->enabled & TERMINAL_RECEIVE_EVENT) == 0) {
+            irq_kick(serial_line(port->number));
+            was_empty = false;
+        }
+    }
+}
+
+void terminal_protocol(void)
+{
+    bool any = false;
+
+    if (!terminal_has_work && !somebody_waits) {
+        return;
+    }
+    terminal_has_work = false;
+    somebody_waits = false;
+    COMPILER_BARRIER();
+    for (uint32_t number = 0; number < UARTS; number++) {
+        terminal_port_t *port = &terminal_ports[number];
+        any |= send_full(port);
+        notify_events(port);
+        refill(port);
+        somebody_waits |= port->office->awaits_neighbour;
+    }
+    if (any) {
+        irq_kick(ETHMAC_INTERRUPT);
+    }
+}
+
+/* Puts `bytes` bytes into the queue, which has room for them. */
+static void queue_bytes(terminal_port_t *port, const uint8_t *from, uint32_t bytes)
+{
+    uint32_t head = port->head;
+    uint32_t left = bytes;
+
+    while (left != 0) {
+        uint32_t count = left < TERMINAL_WORD_BYTES ? left : TERMINAL_WORD_BYTES;
+        uint32_t word = (count - 1) << CSR_SERIAL_PORT0_TRANSMIT_MORE_OFFSET;
+        for (uint32_t index = 0; index < count; index++) {
+            word |= (uint32_t)from[index] << 8 * index;
+        }
+        port->queue[head++ % TERMINAL_TRANSMIT_WORDS] = word;
+        from += count;
+        left -= count;
+    }
+    COMPILER_BARRIER();
+    port->given_bytes += bytes;
+    port->head = head;
+}
+
+static void suspend_client(terminal_port_t *port)
+{
+    if (!port->office->told_suspend) {
+        port->office->told_suspend = true;
+        notify(port, TERMINAL_FLOWCONTROL_SUSPEND, NULL, 0);
+    }
+}
+
+/* A datagram for the serial line. */
+static udp_verdict_t take_data(udp_socket_t *socket, packet_t *packet)
+{
+    terminal_port_t *port = socket->context;
+    control_port_t *control = &port->office->control;
+    uint32_t bytes = packet->payload_bytes;
+    uint32_t words = (bytes + TERMINAL_WORD_BYTES - 1) / TERMINAL_WORD_BYTES;
+
+    if (control->peer.port == 0) {
+        control->peer = source_of(packet);
+        control->set_peer(control);
+    }
+    if (words > terminal_queue_room(port) || terminal_is_away(port)) {
+        terminal_count(port, TERMINAL_COUNT_REFUSED_DATAGRAMS, 1);
+        terminal_count(port, TERMINAL_COUNT_REFUSED_BYTES, bytes);
+        suspend_client(port);
+        return UDP_DONE;
+    }
+    queue_bytes(port, packet_payload(packet), bytes);
+    terminal_count(port, TERMINAL_COUNT_TRANSMIT_DATAGRAMS, 1);
+    terminal_count(port, TERMINAL_COUNT_TRANSMIT_BYTES, bytes);
+    if (terminal_queue_room(port) * TERMINAL_WORD_BYTES < PACKET_PAYLOAD_BYTES) {
+        suspend_client(port);
+    }
+    irq_kick(serial_line(port->number));
+    return UDP_DONE;
+}
+
+/* What a client has changed that the interrupt service has to know. */
+static void follow_client(terminal_port_t *port)
+{
+    bool watches = (port->office->control.modem_state_mask & TERMINAL_MODEM_STATE_CTS_CHANGED) != 0;
+
+    if (watches == port->watches_cts) {
+        return;
+    }
+    uint32_t before = terminal_lock(port);
+    /* Not what was before anybody watched. */
+    mmio_write(port->serial->base + SERIAL_REGISTER(EV_PENDING), TERMINAL_CTS_EVENT);
+
+    port->watches_cts = watches;
+    port->enabled = (port->enabled & ~(uint32_t)TERMINAL_CTS_EVENT)
+                    | (watches ? (uint32_t)TERMINAL_CTS_EVENT : 0);
+    mmio_write(port->serial->base + SERIAL_REGISTER(EV_ENABLE), port->enabled);
+    terminal_unlock(before);
+}
+
+static udp_verdict_t take_control(udp_socket_t *socket, packet_t *packet)
+{
+    static uint8_t request[TERMINAL_REQUEST_BYTES + 1];
+    control_port_t *controls[UARTS];
+    uint32_t bytes = packet->payload_bytes;
+
+    (void)socket;
+    bytes = bytes < sizeof(request) ? bytes : sizeof(request);
+    __builtin_memcpy(request, packet_payload(packet), bytes);
+    for (uint32_t number = 0; number < UARTS; number++) {
+        const terminal_port_t *port = &terminal_ports[number];
+        controls[number] = terminal_is_away(port) ? NULL : &port->office->control;
+    }
+    control_outcome_t outcome
+        = control_answer(controls, UARTS, request, bytes, source_of(packet), packet_payload(packet),
+                         PACKET_PAYLOAD_BYTES);
+    if (outcome.port >= 0) {
+        terminal_port_t *port = &terminal_ports[outcome.port];
+        terminal_count(port, TERMINAL_COUNT_BAD_COMMANDS, outcome.errors);
+        if (outcome.is_from_client) {
+            port->office->client = source_of(packet);
+            follow_client(port);
+        }
+    } else {
+        bad_datagrams++;
+        for (uint32_t number = 0; number < UARTS; number++) {
+            terminal_ports[number].office->counts[TERMINAL_COUNT_BAD_DATAGRAMS] = bad_datagrams;
+        }
+    }
+    packet->payload_bytes = (uint16_t)outcome.answer_bytes;
+    return outcome.answer_bytes != 0 ? UDP_REPLY : UDP_DONE;
+}
+
+/* --- set-up ------------------------------------------------------------------------------------ */
+
+static void init_port(terminal_port_t *port, uint32_t number)
+{
+    *port = (terminal_port_t){.number = number,
+                              .serial = &serial_ports[number],
+                              .queue = queues[number],
+                              .office = &offices[number],
+                              .held = -1,
+                              .alarm = {.ring = ring}};
+    offices[number] = (terminal_office_t){.lent = 0};
+    terminal_init_settings(port);
+    udp_init(&port->office->socket, take_data, port);
+    (void)udp_bind(&network, &port->office->socket, TERMINAL_DATA_PORT + number);
+    refill(port);
+}
+
+void terminal_init(uint32_t priority)
+{
+    (void)net_add_packets(&network, PACKET_HOME_SERIAL, packets, buffers[0], NET_SERIAL_PACKETS);
+    for (uint32_t number = 0; number < UARTS; number++) {
+        init_port(&terminal_ports[number], number);
+    }
+    serial_ports_init(&terminal, priority);
+    for (uint32_t number = 0; number < UARTS; number++) {
+        irq_describe(serial_line(number), TERMINAL_RECEIVE_SLACK, received);
+    }
+    udp_init(&control_socket, take_control, NULL);
+    (void)udp_bind(&network, &control_socket, TERMINAL_CONTROL_PORT);
+}
+
+#endif
