@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import os
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -54,17 +55,39 @@ def build_firmware(app: str, model: Model, context: Context) -> Program:
     Raises ``BuildError`` if the compiler is missing or fails, or without a checkout: the package
     has no firmware in it.
     """
+    soc = model.params.soc
+    folder = build_root() / "firmware" / model.params.name / f"{context}-{app}{_extensions(soc)}"
+    return compile_firmware(app, soc, model.include, folder, context)
+
+
+def _extensions(soc: SocParams) -> str:
+    """Extensions that the compiler may use, as the firmware's make file wants them."""
+    names = CoreParams().extensions if soc.cpu == "tierv" else ()
+    return "".join(f"_{name}" for name in names)
+
+
+def compile_firmware(
+    app: str,
+    soc: SocParams,
+    include: Path,
+    folder: Path,
+    context: Context | None = None,
+    *,
+    defines: Sequence[str] = (),
+) -> Program:
+    """Compile a program for the SoC whose headers are in ``include``, into ``folder``.
+
+    ``defines`` are NAME=VALUE for the preprocessor. Raises ``BuildError`` as ``build_firmware``.
+    """
     if not (FIRMWARE / "Makefile").exists():
         raise BuildError(f"there is no firmware to build in {FIRMWARE}: use a checkout")
-    extensions = CoreParams().extensions if model.params.soc.cpu == "tierv" else ()
-    allowed = "".join(f"_{name}" for name in extensions)
-    folder = build_root() / "firmware" / model.params.name / f"{context}-{app}{allowed}"
     arguments = {
         "APP": app,
-        "CONTEXT": str(context),
-        "SOC": str(model.include),
+        "CONTEXT": str(context or usual_context(soc)),
+        "SOC": str(include),
         "BUILD": str(folder),
-        "EXTENSIONS": allowed,
+        "EXTENSIONS": _extensions(soc),
+        "DEFINES": " ".join(f"-D{define}" for define in defines),
     }
     with locked(folder):
         words = [f"{name}={value}" for name, value in arguments.items()]

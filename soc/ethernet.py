@@ -1,8 +1,9 @@
-"""The Ethernet PHY interface."""
+"""The Ethernet PHY interfaces."""
 
 from __future__ import annotations
 
 from liteeth.common import eth_interpacket_gap, eth_phy_description
+from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.mii import LiteEthPHYMII
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
@@ -43,8 +44,9 @@ class FrameTail(LiteXModule):
     """Passes a stream of bytes on without delay, and mends the ends of frames.
 
     LiteEth's MII receiver says ``last`` twice at the end of a frame, and the MAC would count the
-    second one as a frame without a preamble: a frame of one byte is left out. The receiver does
-    not set ``last_be``, without which the MAC takes every check sequence for a good one.
+    second one as a frame without a preamble: a frame of one byte is left out. Neither the MII nor
+    the RGMII receiver sets ``last_be``, without which the MAC takes every check sequence for a
+    good one.
     """
 
     def __init__(self) -> None:
@@ -73,3 +75,22 @@ class MiiPhy(LiteEthPHYMII):
         self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
         self.comb += [gap.source.connect(self.tx.sink), self.rx.source.connect(tail.sink)]
         self.sink, self.source = gap.sink, tail.source
+
+
+class RgmiiPhy(LiteEthPHYRGMII):
+    """LiteEth's RGMII PHY interface of the ECP5 at 1 Gbit/s, with proper ends of frames.
+
+    A byte takes one clock cycle, so that LiteEth's own gap between frames is right. The delays are
+    those that the FPGA adds to the clock it sends and to what it receives, in seconds; together
+    with the PHY's they have to be about 2 ns.
+    """
+
+    def __init__(
+        self, clock_pads, pads, *, with_hw_init_reset: bool, tx_delay: float, rx_delay: float
+    ) -> None:
+        LiteEthPHYRGMII.__init__(
+            self, clock_pads, pads, with_hw_init_reset, tx_delay=tx_delay, rx_delay=rx_delay
+        )
+        self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
+        self.comb += self.rx.source.connect(tail.sink)
+        self.source = tail.source

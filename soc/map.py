@@ -22,7 +22,7 @@ ORIGINS = MappingProxyType(
     }
 )
 
-#: Bytes of the memories.
+#: Bytes of the memories, if a board does not say otherwise (``SocParams``).
 SIZES = MappingProxyType(
     {
         "rom": 64 << 10,
@@ -71,6 +71,12 @@ LINE_ETHMAC = 5
 LINE_CONSOLE = 6
 LINE_ECHO = 7
 LINE_UART0 = 8
+
+
+def room(name: str) -> int:
+    """Bytes from the origin of ``name`` to that of the one behind it."""
+    above = [origin for origin in ORIGINS.values() if origin > ORIGINS[name]]
+    return min(above, default=1 << 32) - ORIGINS[name]
 
 
 def uart_name(index: int) -> str:

@@ -16,6 +16,9 @@ MAX_ETH_SLOTS = 64
 #: Bytes that the console buffers in each direction.
 CONSOLE_FIFO_BYTES = 16
 
+#: Bytes that each memory must have.
+_LEAST_BYTES = {"rom": 0, "sram": 0, "main_ram": 0, "itcm": 1 << 10, "dtcm": 1 << 10}
+
 _MAC_ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
 
@@ -56,6 +59,15 @@ class SocParams:
     mac_address: str = "10:e2:d5:00:00:01"
     local_ip: str = "192.168.1.50"
     remote_ip: str = "192.168.1.100"
+    #: Bytes of the memories, powers of two; 0: no ROM, no main memory.
+    rom_bytes: int = soc_map.SIZES["rom"]
+    sram_bytes: int = soc_map.SIZES["sram"]
+    main_ram_bytes: int = soc_map.SIZES["main_ram"]
+    #: Of the local memories, which this project's core has.
+    itcm_bytes: int = soc_map.SIZES["itcm"]
+    dtcm_bytes: int = soc_map.SIZES["dtcm"]
+    #: The local memories hold a program when the FPGA has been configured; the core starts in it.
+    filled_memories: bool = False
     #: Cycles after which an access that nobody answers ends in a bus error.
     bus_timeout_cycles: int = 256
     #: The port through which firmware reports to a simulation.
@@ -72,6 +84,14 @@ class SocParams:
             slots = self._check(name, MIN_ETH_SLOTS, MAX_ETH_SLOTS)
             if slots & (slots - 1):
                 raise ValueError(f"{name} must be a power of two, not {slots!r}")
+        for name, least in _LEAST_BYTES.items():
+            size = self._check(f"{name}_bytes", least, soc_map.room(name))
+            if size & (size - 1):
+                raise ValueError(f"{name}_bytes must be a power of two, not {size!r}")
+        if not self.rom_bytes and not self.filled_memories:
+            raise ValueError("rom_bytes must not be 0 without filled_memories: nothing to start in")
+        if self.filled_memories and self.cpu != "tierv":
+            raise ValueError(f"filled_memories must be False for {self.cpu!r}: it has none")
         bins = self._check("echo_bins", 0, MAX_BINS)
         if bins & (bins - 1) or bins == 1:
             raise ValueError(f"echo_bins must be 0 or a power of two from 2 on, not {bins!r}")

@@ -13,7 +13,7 @@ from litex.soc.cores.led import LedChaser
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.integration.soc_core import SoCCore
 from litex.soc.interconnect import wishbone
-from migen import If, Memory, Record
+from migen import If, Memory, Record, Signal
 
 from tierv.rtl.params import CoreParams
 
@@ -68,8 +68,8 @@ class TierVSoC(SoCCore):
     The platform gives the pins: ``serial`` by number (``tx``, ``rx``), ``user_led``, ``lines``
     (optional), ``echo`` (optional; of ``echo_layout``), ``eth_clocks`` and ``eth`` with Ethernet,
     and ``mailbox`` with the mailbox; a subclass can give them otherwise by overriding
-    ``uart_pads``. ``crg`` makes the clock domain ``sys``. Raises ``ValueError`` naming the value
-    for a CPU or variant that LiteX doesn't know.
+    ``uart_pads``, ``led_pads`` and ``ethernet_phy``. ``crg`` makes the clock domain ``sys``.
+    Raises ``ValueError`` naming the value for a CPU or variant that LiteX doesn't know.
     """
 
     def __init__(
@@ -83,6 +83,7 @@ class TierVSoC(SoCCore):
     ) -> None:
         _check_cpu(params.cpu, params.cpu_variant)
         self.params = params
+        self.local_memory_bytes = {"itcm": params.itcm_bytes, "dtcm": params.dtcm_bytes}
         self.mem_map = dict(soc_map.ORIGINS)
         self.csr_map = dict(soc_map.CSR_PAGES)
         self.interrupt_map = soc_map.lines(params.uarts)
@@ -99,9 +100,10 @@ class TierVSoC(SoCCore):
             bus_timeout=params.bus_timeout_cycles,
             csr_address_width=soc_map.CSR_WORDS_LOG2,
             csr_paging=soc_map.CSR_PAGE_BYTES,
-            integrated_rom_size=soc_map.SIZES["rom"],
-            integrated_sram_size=soc_map.SIZES["sram"],
-            integrated_main_ram_size=soc_map.SIZES["main_ram"],
+            cpu_reset_address=soc_map.ORIGINS["itcm" if params.filled_memories else "rom"],
+            integrated_rom_size=params.rom_bytes,
+            integrated_sram_size=params.sram_bytes,
+            integrated_main_ram_size=params.main_ram_bytes,
             ident="TierV SoC",
             ident_version=False,
             with_uart=False,
@@ -119,7 +121,7 @@ class TierVSoC(SoCCore):
         if params.uarts:
             self._add_serial_ports()
         self._add_external_lines()
-        self.leds = LedChaser(platform.request_all("user_led"), params.sys_clk_hz)
+        self.leds = LedChaser(self.led_pads(), params.sys_clk_hz)
         if params.ethernet:
             self._add_ethernet(timing_constraints, phy_hw_reset)
         if params.echo_bins:
@@ -134,6 +136,21 @@ class TierVSoC(SoCCore):
         """
         return self.platform.request("serial", index)
 
+    def led_pads(self) -> Signal:
+        """Pins of the LEDs; 1 is on."""
+        return self.platform.request_all("user_led")
+
+    def ethernet_phy(self, *, hw_reset: bool) -> LiteXModule:
+        """The interface to the Ethernet PHY, as LiteEth's MAC wants it.
+
+        With ``hw_reset`` it resets the PHY after configuration.
+        """
+        return MiiPhy(
+            self.platform.request("eth_clocks"),
+            self.platform.request("eth"),
+            with_hw_init_reset=hw_reset,
+        )
+
     def backdoor_memories(self) -> dict[str, Sequence[Memory | tuple[str, str]]]:
         """The arrays behind the memory regions, by region name, for a simulation to load.
 
@@ -142,11 +159,14 @@ class TierVSoC(SoCCore):
         the array in it. A CPU with memories of its own has an attribute ``backdoor_memories`` of
         the same form.
         """
-        memories: dict = {name: [getattr(self, name).mem] for name in ("rom", "sram", "main_ram")}
+        names = (name for name in ("rom", "sram", "main_ram") if hasattr(self, name))
+        memories: dict = {name: [getattr(self, name).mem] for name in names}
         return memories | dict(getattr(self.cpu, "backdoor_memories", {}))
 
     def _fit_core(self) -> None:
         """Build this project's core with no more lines than there are: each has its logic."""
+        if self.params.filled_memories:
+            self.cpu.filled_memories = True
         parameters = getattr(self.cpu, "parameters", None)
         if isinstance(parameters, CoreParams):
             lines = soc_map.line_count(self.params.uarts)
@@ -188,11 +208,7 @@ class TierVSoC(SoCCore):
                 self.comb += self.cpu.interrupt[number].eq(pads[index])
 
     def _add_ethernet(self, timing_constraints: bool, phy_hw_reset: bool) -> None:
-        self.ethphy = MiiPhy(
-            self.platform.request("eth_clocks"),
-            self.platform.request("eth"),
-            with_hw_init_reset=phy_hw_reset,
-        )
+        self.ethphy = self.ethernet_phy(hw_reset=phy_hw_reset)
         self.add_ethernet(
             phy=self.ethphy,
             nrxslots=self.params.eth_rx_slots,

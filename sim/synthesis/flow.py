@@ -27,8 +27,8 @@ _COUNTING = {
     "xilinx": "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
     "intel_alm": "synth_intel_alm -family cyclonev -noiopad -noclkbuf",
 }
-#: Tables name a step's result by these cells of the device.
-_UTILISATION = {
+#: Tables name what is used by these cells of the device.
+UTILISATION = {
     "COMB": "TRELLIS_COMB",
     "RAMW": "TRELLIS_RAMW",
     "FF": "TRELLIS_FF",
@@ -77,7 +77,7 @@ def read_report(text: str, seed: int) -> Routed:
     ]
     if len(inner) != 1:
         raise ValueError(f"the report must have one path of {name}, not {len(inner)}")
-    used = {key: report["utilization"][cell]["used"] for key, cell in _UTILISATION.items()}
+    used = {key: report["utilization"][cell]["used"] for key, cell in UTILISATION.items()}
     return Routed(seed, frequency["achieved"], used, inner[0])
 
 

@@ -16,6 +16,7 @@ from tierv.rtl.params import CoreParams, Region
 from tierv.rtl.verilog import CLUSTER_MODULE, cluster_verilog
 
 from ..map import ORIGINS, SIZES
+from .filled import filled_cluster_verilog
 
 #: Tiers of each variant.
 VARIANTS = {"standard": 3, "single": 1} | {f"tiers{n}": n for n in range(1, MAX_TIERS + 1)}
@@ -27,7 +28,8 @@ class TierV(CPU):
     """The core with its tightly coupled memories, which are also slaves of the SoC's bus.
 
     ``parameters`` may be replaced before the SoC is finalized; tiers, reset address and the
-    places of the memories are set from the variant and the SoC's map.
+    places of the memories are set from the variant and the SoC's map. A SoC that wants memories
+    of other sizes than the map's has an attribute ``local_memory_bytes``, the sizes by name.
     """
 
     category = "softcore"
@@ -62,9 +64,9 @@ class TierV(CPU):
         self.parameters = CoreParams(
             tiers=VARIANTS[variant],
             lines=MAX_LINES,
-            imem=Region(base=ORIGINS["itcm"], size_bytes=SIZES["itcm"]),
-            dmem=Region(base=ORIGINS["dtcm"], size_bytes=SIZES["dtcm"]),
         )
+        #: Whether the memories have the content of files from configuration on (``filled.py``).
+        self.filled_memories = False
         self.reset = Signal()
         self.interrupt = Signal(MAX_LINES)
         self.bus = _bus()
@@ -91,6 +93,12 @@ class TierV(CPU):
 
     def add_soc_components(self, soc) -> None:
         """Put the memories on the bus and tell the software about the core."""
+        sizes = getattr(soc, "local_memory_bytes", SIZES)
+        self.parameters = replace(
+            self.parameters,
+            imem=Region(base=ORIGINS["itcm"], size_bytes=sizes["itcm"]),
+            dmem=Region(base=ORIGINS["dtcm"], size_bytes=sizes["dtcm"]),
+        )
         for name, bus, region in (
             ("itcm", self.itcm_bus, self.parameters.imem),
             ("dtcm", self.dtcm_bus, self.parameters.dmem),
@@ -133,7 +141,8 @@ class TierV(CPU):
         folder = Path(self.platform.output_dir)
         source = (folder / "gateware" / f"{CLUSTER_MODULE}.v").resolve()
         source.parent.mkdir(parents=True, exist_ok=True)
-        source.write_text(cluster_verilog(self.parameters))
+        verilog = filled_cluster_verilog if self.filled_memories else cluster_verilog
+        source.write_text(verilog(self.parameters))
         self.platform.add_source(str(source))
         headers = folder / "software" / "include" / "generated"
         headers.mkdir(parents=True, exist_ok=True)

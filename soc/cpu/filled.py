@@ -1,0 +1,134 @@
+"""The core with local memories that hold a program when the FPGA has been configured.
+
+Each byte of a word has a block RAM of its own, filled from a hexadecimal file, in a form that the
+tools of all vendors infer (``byte_lane.v``).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from amaranth.back import verilog
+from amaranth.hdl import ClockSignal, Instance, Module, Signal, UnusedElaboratable
+
+from tierv.rtl.cluster import Cluster
+from tierv.rtl.params import CoreParams
+from tierv.rtl.tcm import TightlyCoupledMemory
+from tierv.rtl.util import pick
+from tierv.rtl.verilog import CLUSTER_MODULE
+
+#: The Verilog of a lane.
+LANE = Path(__file__).with_name("byte_lane.v")
+_BYTES = 4
+#: Columns of the memories, by name, as ``Cluster`` has them.
+_COLUMNS = {"itcm": 2, "dtcm": 1}
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One byte of every word of one column of a memory."""
+
+    #: ``itcm`` or ``dtcm``.
+    memory: str
+    column: int
+    byte: int
+
+    @property
+    def file(self) -> str:
+        """Name of the file with its content."""
+        return f"{self.memory}_{self.column}_{self.byte}.hex"
+
+    def content(self, image: bytes) -> bytes:
+        """Its share of the whole memory's content."""
+        return image[_BYTES * self.column + self.byte :: _BYTES * _COLUMNS[self.memory]]
+
+
+def lanes() -> list[Lane]:
+    """All lanes of the two memories."""
+    return [
+        Lane(memory, column, byte)
+        for memory, columns in _COLUMNS.items()
+        for column in range(columns)
+        for byte in range(_BYTES)
+    ]
+
+
+def hex_text(content: bytes) -> str:
+    """Bytes as Verilog's ``$readmemh`` reads them."""
+    return "".join(f"{value:02x}\n" for value in content)
+
+
+def hex_files(sizes: Mapping[str, int], images: Mapping[str, bytes]) -> dict[str, str]:
+    """Name and text of the file of every lane, for the sizes and contents of ``itcm`` and ``dtcm``.
+
+    What an image lacks is zero. Raises ``ValueError`` for one that is longer than its memory.
+    """
+    padded = {}
+    for name, size in sizes.items():
+        image = images.get(name, b"")
+        if len(image) > size:
+            raise ValueError(f"{name} must hold at most {size} bytes, not {len(image)}")
+        padded[name] = image.ljust(size, b"\0")
+    return {lane.file: hex_text(lane.content(padded[lane.memory])) for lane in lanes()}
+
+
+class FilledMemory(TightlyCoupledMemory):
+    """``TightlyCoupledMemory`` with the content of files.
+
+    A port that writes reads what it writes. Verilog of it needs ``byte_lane.v`` (``LANE``).
+    """
+
+    def __init__(self, name: str, size_bytes: int) -> None:
+        self._name = name
+        super().__init__(size_bytes=size_bytes, columns=_COLUMNS[name])
+
+    def elaborate(self, platform) -> Module:
+        m = Module()
+        columns = _COLUMNS[self._name]
+        column_bits = (columns - 1).bit_length()
+        selected = self.wb_cyc & self.wb_stb & ~self.wb_ack
+        column = self.wb_adr[:column_bits]
+        column_read = Signal(max(column_bits, 1))
+        m.d.sync += [self.wb_ack.eq(selected), column_read.eq(column)]
+        words = [Signal(32, name=f"word{index}") for index in range(columns)]
+        for lane in lanes():
+            if lane.memory != self._name:
+                continue
+            here = selected & self.wb_we & (column == lane.column)
+            m.submodules[f"column{lane.column}_byte{lane.byte}"] = Instance(
+                "tierv_byte_lane",
+                p_ADDRESS_BITS=len(self.address),
+                p_CONTENT=lane.file,
+                i_clk=ClockSignal(),
+                i_local_write=self.write_mask[_BYTES * lane.column + lane.byte],
+                i_local_address=self.address,
+                i_local_data=self.write_data.word_select(_BYTES * lane.column + lane.byte, 8),
+                o_local_read=self.read_data.word_select(_BYTES * lane.column + lane.byte, 8),
+                i_bus_write=here & self.wb_sel[lane.byte],
+                i_bus_address=self.wb_adr[column_bits : column_bits + len(self.address)],
+                i_bus_data=self.wb_dat_w.word_select(lane.byte, 8),
+                o_bus_read=words[lane.column].word_select(lane.byte, 8),
+            )
+        m.d.comb += self.wb_dat_r.eq(pick(words, column_read))
+        return m
+
+
+class _FilledCluster(Cluster):
+    def __init__(self, params: CoreParams) -> None:
+        super().__init__(params)
+        with warnings.catch_warnings():
+            # The memories that are replaced.
+            warnings.simplefilter("ignore", UnusedElaboratable)
+            self._imem = FilledMemory("itcm", params.imem.size_bytes)
+            self._dmem = FilledMemory("dtcm", params.dmem.size_bytes)
+
+
+def filled_cluster_verilog(params: CoreParams) -> str:
+    """The core and its memories as module ``tierv_cluster``, beside the files of ``hex_files``."""
+    cluster = verilog.convert(
+        _FilledCluster(params), name=CLUSTER_MODULE, strip_internal_attrs=True
+    )
+    return f"{cluster}\n{LANE.read_text()}"
