@@ -6,13 +6,12 @@ tools of all vendors infer (``byte_lane.v``).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from amaranth.back import verilog
-from amaranth.hdl import ClockSignal, Instance, Module, Signal, UnusedElaboratable
+from amaranth.hdl import ClockSignal, Instance, Module, Signal
 
 from tierv.rtl.cluster import Cluster
 from tierv.rtl.params import CoreParams
@@ -75,10 +74,46 @@ def hex_files(sizes: Mapping[str, int], images: Mapping[str, bytes]) -> dict[str
     return {lane.file: hex_text(lane.content(padded[lane.memory])) for lane in lanes()}
 
 
+def _filled(memory: TightlyCoupledMemory, name: str) -> Module:
+    """What ``memory`` consists of if it has the content of the files of ``name``.
+
+    A port that writes reads what it writes.
+    """
+    m = Module()
+    columns = _COLUMNS[name]
+    column_bits = (columns - 1).bit_length()
+    selected = memory.wb_cyc & memory.wb_stb & ~memory.wb_ack
+    column = memory.wb_adr[:column_bits]
+    column_read = Signal(max(column_bits, 1))
+    m.d.sync += [memory.wb_ack.eq(selected), column_read.eq(column)]
+    words = [Signal(32, name=f"word{index}") for index in range(columns)]
+    for lane in lanes():
+        if lane.memory != name:
+            continue
+        here = selected & memory.wb_we & (column == lane.column)
+        position = _BYTES * lane.column + lane.byte
+        m.submodules[f"column{lane.column}_byte{lane.byte}"] = Instance(
+            "tierv_byte_lane",
+            p_ADDRESS_BITS=len(memory.address),
+            p_CONTENT=lane.file,
+            i_clk=ClockSignal(),
+            i_local_write=memory.write_mask[position],
+            i_local_address=memory.address,
+            i_local_data=memory.write_data.word_select(position, 8),
+            o_local_read=memory.read_data.word_select(position, 8),
+            i_bus_write=here & memory.wb_sel[lane.byte],
+            i_bus_address=memory.wb_adr[column_bits : column_bits + len(memory.address)],
+            i_bus_data=memory.wb_dat_w.word_select(lane.byte, 8),
+            o_bus_read=words[lane.column].word_select(lane.byte, 8),
+        )
+    m.d.comb += memory.wb_dat_r.eq(pick(words, column_read))
+    return m
+
+
 class FilledMemory(TightlyCoupledMemory):
     """``TightlyCoupledMemory`` with the content of files.
 
-    A port that writes reads what it writes. Verilog of it needs ``byte_lane.v`` (``LANE``).
+    Verilog of it needs ``byte_lane.v`` (``LANE``).
     """
 
     def __init__(self, name: str, size_bytes: int) -> None:
@@ -86,44 +121,15 @@ class FilledMemory(TightlyCoupledMemory):
         super().__init__(size_bytes=size_bytes, columns=_COLUMNS[name])
 
     def elaborate(self, platform) -> Module:
-        m = Module()
-        columns = _COLUMNS[self._name]
-        column_bits = (columns - 1).bit_length()
-        selected = self.wb_cyc & self.wb_stb & ~self.wb_ack
-        column = self.wb_adr[:column_bits]
-        column_read = Signal(max(column_bits, 1))
-        m.d.sync += [self.wb_ack.eq(selected), column_read.eq(column)]
-        words = [Signal(32, name=f"word{index}") for index in range(columns)]
-        for lane in lanes():
-            if lane.memory != self._name:
-                continue
-            here = selected & self.wb_we & (column == lane.column)
-            m.submodules[f"column{lane.column}_byte{lane.byte}"] = Instance(
-                "tierv_byte_lane",
-                p_ADDRESS_BITS=len(self.address),
-                p_CONTENT=lane.file,
-                i_clk=ClockSignal(),
-                i_local_write=self.write_mask[_BYTES * lane.column + lane.byte],
-                i_local_address=self.address,
-                i_local_data=self.write_data.word_select(_BYTES * lane.column + lane.byte, 8),
-                o_local_read=self.read_data.word_select(_BYTES * lane.column + lane.byte, 8),
-                i_bus_write=here & self.wb_sel[lane.byte],
-                i_bus_address=self.wb_adr[column_bits : column_bits + len(self.address)],
-                i_bus_data=self.wb_dat_w.word_select(lane.byte, 8),
-                o_bus_read=words[lane.column].word_select(lane.byte, 8),
-            )
-        m.d.comb += self.wb_dat_r.eq(pick(words, column_read))
-        return m
+        return _filled(self, self._name)
 
 
 class _FilledCluster(Cluster):
     def __init__(self, params: CoreParams) -> None:
         super().__init__(params)
-        with warnings.catch_warnings():
-            # The memories that are replaced.
-            warnings.simplefilter("ignore", UnusedElaboratable)
-            self._imem = FilledMemory("itcm", params.imem.size_bytes)
-            self._dmem = FilledMemory("dtcm", params.dmem.size_bytes)
+        # The cluster has made its memories, and joins them to the core: they stay.
+        for name, memory in (("itcm", self._imem), ("dtcm", self._dmem)):
+            memory.elaborate = lambda platform, memory=memory, name=name: _filled(memory, name)
 
 
 def filled_cluster_verilog(params: CoreParams) -> str:
