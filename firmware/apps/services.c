@@ -187,12 +187,9 @@ int main(void)
     start_console();
     report_mark(MARK_READY);
 #ifdef ECHO_INTERRUPT
-    latency_trial_init();
+    latency_trial();
 #endif
     for (;;) {
-#ifdef ECHO_INTERRUPT
-        latency_trial_service();
-#endif
         bool datagrams = echo_datagrams() | source_service(&source_socket)
                          | remote_service();
         bool bytes = serve_terminal();

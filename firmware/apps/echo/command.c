@@ -112,7 +112,8 @@ static bool start(command_call_t *call)
 
     if (latency_read_request(call, 2, &settings)) {
         /* The words' limits are those of the instrument. */
-        (void)latency_start(&settings);
+        (void)latency_prepare(&settings);
+        latency_start();
     }
     return false;
 }

@@ -75,8 +75,9 @@ static __attribute__((noinline)) void record(uint32_t seen)
     }
     if (latency.seen.samples == latency.settings.samples) {
         echo_stop(&latency.device);
-        latency.done = true;
-        context_post_application();
+        if (latency.at_end != NULL) {
+            latency.at_end();
+        }
     }
 }
 
@@ -151,24 +152,26 @@ void latency_init(void)
     latency_add_command();
 }
 
-echo_result_t latency_start(const latency_settings_t *settings)
+echo_result_t latency_prepare(const latency_settings_t *settings)
 {
     echo_result_t result = echo_configure(&latency.device, &settings->moments);
 
     if (result != ECHO_OK) {
         return result;
     }
-    latency_stop();
     (void)echo_erase(&latency.device);
     latency.settings = *settings;
     latency.least_difference = INT32_MAX;
     latency.most_difference = INT32_MIN;
-    latency.done = false;
     histogram_init(&latency.seen, seen_bins, ECHO_BINS, settings->moments.bin_log2);
     /* A handler that stays in its tier shall see the settings. */
     irq_run(ECHO_INTERRUPT);
-    echo_start(&latency.device);
     return ECHO_OK;
+}
+
+void latency_start(void)
+{
+    echo_start(&latency.device);
 }
 
 void latency_stop(void)

@@ -38,7 +38,8 @@ typedef struct {
     histogram_t seen;          /* by software */
     int32_t least_difference;  /* of what software sees, over the hardware's, sample by sample */
     int32_t most_difference;
-    bool done; /* as many samples as were asked for */
+    /* Called by the handler when there are as many samples as were asked for; may be NULL. */
+    void (*at_end)(void);
 } latency_t;
 
 extern latency_t latency;
@@ -46,10 +47,11 @@ extern latency_t latency;
 /* Registers the line and the command `latency`. Before irq_start(). */
 void latency_init(void);
 
-/* Application: forgets what was counted, and begins. Unless ECHO_OK nothing has changed. */
-echo_result_t latency_start(const latency_settings_t *settings);
+/* Application: stops, forgets what was counted, and takes settings. Unless ECHO_OK nothing has changed. */
+echo_result_t latency_prepare(const latency_settings_t *settings);
 
-/* Application: no further moments. */
+/* Application: moments from now on; no further ones. */
+void latency_start(void);
 void latency_stop(void);
 
 /* Settings as they are without any wish. */

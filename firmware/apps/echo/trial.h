@@ -7,12 +7,10 @@
 
 #ifdef ECHO_INTERRUPT
 
-/* Application: begins the run, if one is asked for. After irq_start(). */
-void latency_trial_init(void);
-
-/* Application: ends the program when the run has as many samples as were asked for. Exit code 0; another one
- * says that what was asked for is impossible. */
-void latency_trial_service(void);
+/* Application: waits for the cycle in which the run shall begin, if one is asked for, and begins it. After
+ * irq_start(). When there are as many samples as were asked for the program ends with exit code 0, whatever
+ * the application does; another one says that what was asked for is impossible. */
+void latency_trial(void);
 
 #endif
 
