@@ -27,7 +27,7 @@ SIZES = MappingProxyType(
     {
         "rom": 64 << 10,
         "sram": 8 << 10,
-        "itcm": 64 << 10,
+        "itcm": 128 << 10,
         "dtcm": 64 << 10,
         "main_ram": 256 << 10,
         "mailbox": 4 << 10,
