@@ -72,6 +72,33 @@
 #define ARP_LIFETIME_S 60
 #endif
 
+/* Errors of ICMP that are sent in a second; more are counted. */
+#ifndef ICMP_ERRORS_PER_S
+#define ICMP_ERRORS_PER_S 10
+#endif
+
+/* Multicast groups that can be joined at the same time. */
+#ifndef IGMP_GROUPS
+#define IGMP_GROUPS 4
+#endif
+
+/* 1: the services ask a DHCP server for their address from the beginning; 0: when told so. */
+#ifndef NETWORK_DHCP
+#define NETWORK_DHCP 0
+#endif
+
+/* A DHCP client that begins waits up to so many seconds, so that not all boards ask at once (RFC 2131
+ * section 4.4.1 recommends 10). */
+#ifndef DHCP_SPREAD_S
+#define DHCP_SPREAD_S 10
+#endif
+
+/* Unanswered DISCOVER messages before the static address is taken, and unanswered REQUEST messages
+ * before another server is looked for. */
+#ifndef DHCP_TRIES
+#define DHCP_TRIES 4
+#endif
+
 /* Time to live of what we send (RFC 1700 recommends 64). */
 #ifndef IPV4_TTL
 #define IPV4_TTL 64
@@ -170,6 +197,11 @@ _Static_assert(TERMINAL_PORT_PACKETS > 1 && CONFIG_IS_POWER_OF_TWO(TERMINAL_PORT
 _Static_assert(CONFIG_IS_POWER_OF_TWO(TERMINAL_TRANSMIT_WORDS) && TERMINAL_TRANSMIT_WORDS >= 512,
               "TERMINAL_TRANSMIT_WORDS must be a power of two that holds a datagram of 1472 bytes");
 _Static_assert(TERMINAL_DELIMITER_WATERMARK > 0, "TERMINAL_DELIMITER_WATERMARK must not be 0");
+_Static_assert(ICMP_ERRORS_PER_S >= 0, "ICMP_ERRORS_PER_S must not be negative");
+_Static_assert(IGMP_GROUPS > 0, "IGMP_GROUPS must not be 0");
+_Static_assert(NETWORK_DHCP == 0 || NETWORK_DHCP == 1, "NETWORK_DHCP must be 0 or 1");
+_Static_assert(DHCP_SPREAD_S > 0, "DHCP_SPREAD_S must not be 0");
+_Static_assert(DHCP_TRIES > 0 && DHCP_TRIES <= 255, "DHCP_TRIES must be from 1 to 255");
 _Static_assert(IPV4_TTL > 0 && IPV4_TTL <= 255, "IPV4_TTL must be from 1 to 255");
 
 #endif

@@ -6,7 +6,8 @@
  *   - A request, whoever it is for (so announcements too): its sender's address renews an entry
  *     that exists (the RFC's merge rule), and makes a new one only if the request is for us and the
  *     sender is in our subnet.
- *   - Nothing from senders with our own address, a group or zero MAC address, or an IPv4 address
+ *   - Nothing from senders with our own address (claim.h says what becomes of them), our own MAC
+ *     address, a group or zero MAC address, or an IPv4 address
  *     that is no host's; requests with sender 0.0.0.0 (probes, RFC 5227) are answered, not learned.
  *
  * What gives way when the table is full: for the sender of a request, the longest unused entry that

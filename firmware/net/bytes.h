@@ -42,6 +42,11 @@ static inline be16_t host_to_be16(uint32_t value)
     return __builtin_bswap16((uint16_t)value);
 }
 
+static inline uint32_t be32_to_host(be32_t value)
+{
+    return (value << 24) | ((value & 0xff00u) << 8) | ((value >> 8) & 0xff00u) | (value >> 24);
+}
+
 /* `at` is two-byte aligned in all of these but the word pair. */
 
 static inline be16_t get_be16(const uint8_t *at)

@@ -16,7 +16,7 @@
     /* Ethernet */                                                                                 \
     X(ETHERNET_DROP_SHORT, FRAME)       /* shorter than its header */                              \
     X(ETHERNET_DROP_LONG, FRAME)        /* longer than 1514 bytes without FCS */                   \
-    X(ETHERNET_DROP_DESTINATION, FRAME) /* neither to us nor to all */                             \
+    X(ETHERNET_DROP_DESTINATION, FRAME) /* neither to us, to all nor to a group of ours */         \
     X(ETHERNET_DROP_SOURCE, FRAME)      /* from a group address */                                 \
     X(ETHERNET_DROP_TYPE, FRAME)        /* neither ARP nor IPv4 */                                 \
     /* ARP */                                                                                      \
@@ -24,7 +24,8 @@
     X(ARP_DROP_FORMAT, FRAME)           /* wrong hardware or protocol type, or their sizes */      \
     X(ARP_DROP_OPERATION, FRAME)        /* neither request nor reply */                            \
     X(ARP_DROP_SENDER, FRAME)           /* the sender's addresses can't be a host's */             \
-    X(ARP_DROP_CONFLICT, FRAME)         /* the sender uses our IPv4 address */                     \
+    X(ARP_DROP_REFLECTED, FRAME)        /* has our own MAC address as its sender's */              \
+    X(ARP_DROP_CONFLICT, FRAME)         /* another uses or tries our IPv4 address */               \
     X(ARP_DROP_TARGET, FRAME)           /* asks for, or answers, someone else */                   \
     X(ARP_DROP_UNSOLICITED, FRAME)      /* answers what we have not asked */                       \
     X(ARP_ANSWERED, FRAME)              /* request for our address, replied to */                  \
@@ -35,24 +36,41 @@
     X(ARP_NO_PACKET, EVENT)             /* request put off: no packet was free */                  \
     X(ARP_EVICTED, EVENT)               /* known entry given up for another */                     \
     X(ARP_EXPIRED, EVENT)               /* known entry given up for its age */                     \
+    X(ARP_PROBED, EVENT)                /* asked whether anybody uses the address we want */       \
+    X(ARP_ANNOUNCED, EVENT)             /* told all that the address is ours */                    \
+    X(ARP_DEFENDED, EVENT)              /* of these, answers to a conflict */                      \
+    X(ARP_YIELDED, EVENT)               /* address given up to another who uses it */              \
     /* IPv4 */                                                                                     \
     X(IPV4_DROP_SHORT, FRAME)           /* shorter than a header */                                \
     X(IPV4_DROP_VERSION, FRAME)         /* not version 4 */                                        \
     X(IPV4_DROP_HEADER_LENGTH, FRAME)   /* IHL below 5 or beyond the packet */                     \
     X(IPV4_DROP_TOTAL_LENGTH, FRAME)    /* total length below the header or beyond the frame */    \
     X(IPV4_DROP_CHECKSUM, FRAME)        /* header checksum wrong */                                \
-    X(IPV4_DROP_OPTIONS, FRAME)         /* valid, but with options */                              \
+    X(IPV4_DROP_OPTIONS, FRAME)         /* valid, but with options, and not IGMP */                \
     X(IPV4_DROP_FRAGMENT, FRAME)        /* part of a datagram */                                   \
     X(IPV4_DROP_SOURCE, FRAME)          /* from what can't be a host, or from our own address */   \
-    X(IPV4_DROP_DESTINATION, FRAME)     /* neither to us nor to all */                             \
-    X(IPV4_DROP_LINK_BROADCAST, FRAME)  /* to us by IP but to all by Ethernet (RFC 1122 3.3.6) */  \
-    X(IPV4_DROP_PROTOCOL, FRAME)        /* neither ICMP nor UDP */                                 \
+    X(IPV4_DROP_DESTINATION, FRAME)     /* neither to us, to all nor to a group of ours */         \
+    X(IPV4_DROP_LINK_BROADCAST, FRAME)  /* to us by IP, to many by Ethernet (RFC 1122 3.3.6) */    \
+    X(IPV4_DROP_PROTOCOL, FRAME)        /* neither ICMP, IGMP nor UDP */                           \
     /* ICMP */                                                                                     \
     X(ICMP_DROP_SHORT, FRAME)           /* shorter than its header */                              \
     X(ICMP_DROP_CHECKSUM, FRAME)        /* checksum wrong */                                       \
     X(ICMP_DROP_TYPE, FRAME)            /* not an echo request */                                  \
-    X(ICMP_DROP_BROADCAST, FRAME)       /* echo request to all */                                  \
+    X(ICMP_DROP_BROADCAST, FRAME)       /* echo request to all or to a group */                    \
     X(ICMP_ECHOED, FRAME)               /* echo request, replied to */                             \
+    X(ICMP_UNREACHABLE_SENT, EVENT)     /* said that a port or protocol is unreachable */          \
+    X(ICMP_UNREACHABLE_LIMITED, EVENT)  /* not said: enough of that, or no packet was free */      \
+    /* IGMP */                                                                                     \
+    X(IGMP_DROP_SHORT, FRAME)           /* shorter than a message */                               \
+    X(IGMP_DROP_CHECKSUM, FRAME)        /* checksum wrong */                                       \
+    X(IGMP_DROP_TYPE, FRAME)            /* neither query nor report */                             \
+    X(IGMP_DROP_GROUP, FRAME)           /* sent to another group than it is about */               \
+    X(IGMP_IGNORED, FRAME)              /* report on a group that we have not joined */            \
+    X(IGMP_QUERIED, FRAME)              /* query */                                                \
+    X(IGMP_HEARD, FRAME)                /* another's report on a group of ours */                  \
+    X(IGMP_REPORTED, EVENT)             /* reports that we sent */                                 \
+    X(IGMP_LEFT, EVENT)                 /* groups that we told the routers we leave */             \
+    X(IGMP_NO_PACKET, EVENT)            /* report put off, or leaving untold: no packet was free */ \
     /* UDP, received */                                                                            \
     X(UDP_DROP_SHORT, FRAME)            /* shorter than its header */                              \
     X(UDP_DROP_LENGTH, FRAME)           /* length below the header or beyond the IPv4 payload */   \
@@ -77,6 +95,22 @@
     X(ARP_WAITING_DROP_REPLACED, WAITING)   /* a newer datagram to the same neighbour came */      \
     X(ARP_WAITING_DROP_UNREACHABLE, WAITING) /* nobody answered */                                 \
     X(ARP_WAITING_DROP_FLUSHED, WAITING)    /* our own address was changed */                      \
+    /* DHCP: what came, each datagram in one of these, and what we did */                          \
+    X(DHCP_DROP_SHORT, EVENT)           /* shorter than its fixed part */                          \
+    X(DHCP_DROP_FORMAT, EVENT)          /* no reply for Ethernet with DHCP's cookie */             \
+    X(DHCP_DROP_OPTIONS, EVENT)         /* options without end, or of a wrong length */            \
+    X(DHCP_DROP_OTHERS, EVENT)          /* another client's, or another question's */              \
+    X(DHCP_DROP_UNASKED, EVENT)         /* of a type that we do not wait for */                    \
+    X(DHCP_DROP_SERVER, EVENT)          /* not from the server that we asked */                    \
+    X(DHCP_DROP_LEASE, EVENT)           /* an address, mask or time that can't be */               \
+    X(DHCP_OFFERED, EVENT)              /* offer taken */                                          \
+    X(DHCP_ACKNOWLEDGED, EVENT)         /* lease begun or prolonged */                             \
+    X(DHCP_REFUSED, EVENT)              /* NAK for what we asked */                                \
+    X(DHCP_SENT, EVENT)                 /* messages given to UDP */                                \
+    X(DHCP_NO_PACKET, EVENT)            /* message left out: no packet was free */                 \
+    X(DHCP_DECLINED, EVENT)             /* leased address found in use by another */               \
+    X(DHCP_EXPIRED, EVENT)              /* lease ended without a server's answer */                \
+    X(DHCP_FELL_BACK, EVENT)            /* no server: static address taken */                      \
     /* Rings */                                                                                    \
     X(FAULT_RING_FULL, EVENT)           /* a packet was handed over twice: a fault of the caller */
 

@@ -92,14 +92,14 @@ static void renew(net_t *net, arp_entry_t *entry, const ethernet_address_t *mac)
     }
 }
 
-/* Writes the whole frame of an ARP packet from us. */
-static void emit(const net_t *net, packet_t *packet, be16_t operation,
+/* Writes the whole frame of an ARP packet from us, who use the address `sender`. */
+static void emit(const net_t *net, packet_t *packet, be16_t operation, be32_t sender,
                  const ethernet_address_t *destination, const ethernet_address_t *target_mac,
                  be32_t target)
 {
     arp_packet_t content = {.operation = operation,
                             .sender_mac = net->mac,
-                            .sender = net->address,
+                            .sender = sender,
                             .target_mac = *target_mac,
                             .target = target};
 
@@ -108,25 +108,37 @@ static void emit(const net_t *net, packet_t *packet, be16_t operation,
     arp_emit(packet->frame + ETHERNET_HEADER_BYTES, &content);
 }
 
-static void request(net_t *net, arp_entry_t *entry)
+/* Sends a request. False if there is no packet for it. */
+static bool ask(net_t *net, be32_t sender, const ethernet_address_t *destination, be32_t target)
 {
     static const ethernet_address_t nobody;
     packet_t *packet = net_reserve(net);
 
-    entry->seconds = 0;
-    entry->tries++;
     if (packet == NULL) {
         net_count(net, COUNT_ARP_NO_PACKET);
-        return;
+        return false;
     }
-    /* A neighbour that we know is asked alone, without waking all others (RFC 1122 2.3.2.1). */
-    emit(net, packet, ARP_REQUEST,
-         entry->state == ARP_REFRESHING ? &entry->mac : &ethernet_broadcast, &nobody,
-         entry->address);
+    emit(net, packet, ARP_REQUEST, sender, destination, &nobody, target);
     packet->length_bytes =
         (uint16_t)ethernet_pad(packet->frame, ETHERNET_HEADER_BYTES + ARP_PACKET_BYTES);
-    net_count(net, COUNT_ARP_REQUESTED);
     net_dispose(net, packet, NET_TRANSMIT);
+    return true;
+}
+
+bool arp_ask_all(net_t *net, be32_t sender, be32_t target)
+{
+    return ask(net, sender, &ethernet_broadcast, target);
+}
+
+static void request(net_t *net, arp_entry_t *entry)
+{
+    entry->seconds = 0;
+    entry->tries++;
+    /* A neighbour that we know is asked alone, without waking all others (RFC 1122 2.3.2.1). */
+    if (ask(net, net->address, entry->state == ARP_REFRESHING ? &entry->mac : &ethernet_broadcast,
+            entry->address)) {
+        net_count(net, COUNT_ARP_REQUESTED);
+    }
 }
 
 static net_verdict_t reply_input(net_t *net, const arp_packet_t *content)
@@ -165,7 +177,7 @@ static net_verdict_t request_input(net_t *net, packet_t *packet, const arp_packe
             net_count(net, COUNT_ARP_NOT_LEARNED);
         }
     }
-    emit(net, packet, ARP_REPLY, &content->sender_mac, &content->sender_mac, content->sender);
+    emit(net, packet, ARP_REPLY, net->address, &content->sender_mac, &content->sender_mac, content->sender);
     packet->length_bytes = (uint16_t)ethernet_trimmed_bytes(
         ETHERNET_HEADER_BYTES + ARP_PACKET_BYTES, packet->length_bytes);
     net_count(net, COUNT_ARP_ANSWERED);
@@ -182,7 +194,10 @@ COLD net_verdict_t arp_input(net_t *net, packet_t *packet)
     if (reason != WIRE_OK) {
         return net_drop(net, reason);
     }
-    if (content.sender == net->address && net->address != 0) {
+    if (ethernet_address_equal(&content.sender_mac, &net->mac)) {
+        return net_drop(net, COUNT_ARP_DROP_REFLECTED);
+    }
+    if (claim_is_disputed(net, &content)) {
         return net_drop(net, COUNT_ARP_DROP_CONFLICT);
     }
     /* 0.0.0.0 is a probe's sender, and nobody's in a reply. */

@@ -58,7 +58,7 @@ enum {
     PACKET_FRAME_SUMMED = 1 << 0,
     /* `sum` is the partial sum of the UDP payload. */
     PACKET_PAYLOAD_SUMMED = 1 << 1,
-    /* Received by Ethernet or IPv4 broadcast; set by the stack. */
+    /* Received by broadcast or multicast of Ethernet or IPv4; set by the stack. */
     PACKET_BROADCAST = 1 << 2
 };
 

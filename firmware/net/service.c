@@ -144,8 +144,20 @@ uint32_t net_tick(net_t *net)
 {
     handed_t before = handed_now(net);
 
+    net->errors = ICMP_ERRORS_PER_S;
     arp_tick(net);
+    claim_tick(net);
+    groups_tick(net);
+    for (net_timer_t *timer = net->timers; timer != NULL; timer = timer->next) {
+        timer->tick(timer);
+    }
     return posts_since(net, before);
+}
+
+void net_add_timer(net_t *net, net_timer_t *timer)
+{
+    timer->next = net->timers;
+    net->timers = timer;
 }
 
 bool net_pending(const net_t *net)

@@ -15,7 +15,9 @@
 
 #include "../config.h"
 #include "arp_table.h"
+#include "claim.h"
 #include "counters.h"
+#include "groups.h"
 #include "packet.h"
 #include "ring.h"
 #include "wire/ethernet.h"
@@ -28,6 +30,12 @@ typedef enum {
     NET_TRANSMIT, /* it is a frame to be sent, length_bytes long */
     NET_KEPT      /* someone else owns it now */
 } net_verdict_t;
+
+/* Something else in the protocol tier that wants to be called once a second. */
+typedef struct net_timer {
+    struct net_timer *next;
+    void (*tick)(struct net_timer *timer);
+} net_timer_t;
 
 typedef struct net {
     ethernet_address_t mac;
@@ -48,6 +56,11 @@ typedef struct net {
     struct udp_socket *buckets[UDP_BUCKETS];
     net_counters_t counters;
     arp_table_t arp;
+    claim_t claim;
+    groups_t groups;
+    net_timer_t *timers;
+    uint32_t random;
+    uint32_t errors; /* of ICMP that may be sent until the next tick */
 
     /* protocol tier to ISR tier and back */
     RING(NET_RING_SLOTS) free;
@@ -64,11 +77,13 @@ typedef struct net {
 _Static_assert(sizeof(void *) != 4 || offsetof(net_t, counters) + sizeof(net_counters_t) <= 2048,
               "the fields used for every frame must lie in the first 2 KiB");
 
-/* Makes an interface without address, packets and sockets. */
+/* Makes an interface without address, packets and sockets; its random numbers begin with the MAC
+ * address. */
 void net_init(net_t *net, const ethernet_address_t *mac);
 
 /* Sets the IPv4 address, netmask and gateway (0: none). While the address is 0 the interface sends
- * and takes broadcasts only. Forgets all neighbours. */
+ * and takes broadcasts and groups only. Forgets all neighbours; the next ticks announce the address
+ * and report the groups. */
 void net_configure(net_t *net, be32_t address, be32_t netmask, be32_t gateway);
 
 /* Gives `count` packets to the interface. `buffers` has count * NET_BUFFER_BYTES bytes and is
@@ -91,8 +106,23 @@ uint32_t net_service(net_t *net, uint32_t frames);
  * only a batch. */
 bool net_pending(const net_t *net);
 
-/* Once a second: ARP retries and ageing. Returns a set of NET_POST bits. */
+/* Once a second: ARP retries and ageing, announcements, IGMP reports, timers. Returns a set of NET_POST
+ * bits. */
 uint32_t net_tick(net_t *net);
+
+/* Has a timer called in each tick; never twice with the same. */
+void net_add_timer(net_t *net, net_timer_t *timer);
+
+/* A random number, good for delays and to tell questions apart, not for secrets. */
+uint32_t net_random(net_t *net);
+
+/* Changes the random numbers to come, for example by a clock's reading. */
+void net_stir(net_t *net, uint32_t entropy);
+
+/* Says by ICMP that a received packet, whose frame is still as it came and has no padding, can't be
+ * delivered, because of `code` (icmpv4.h). Not for what was sent to many (RFC 1122 section 3.2.2), not
+ * more often than config.h says, and not with the last packet that ARP might need. */
+void net_unreachable(net_t *net, const packet_t *packet, uint32_t code);
 
 /* A packet of home PROTOCOL, or of home SERIAL, to write a datagram into, or NULL. */
 packet_t *net_reserve(net_t *net);

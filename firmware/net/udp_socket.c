@@ -1,6 +1,7 @@
 #include "udp_socket.h"
 
 #include "neighbours.h"
+#include "wire/icmpv4.h"
 #include "wire/ipv4.h"
 #include "wire/udp.h"
 
@@ -80,7 +81,7 @@ udp_result_t udp_close(net_t *net, udp_socket_t *socket)
 }
 
 /* Writes UDP and IPv4 headers around the payload, and the frame's length with its padding. */
-static void emit(const net_t *net, packet_t *packet, be16_t local_port)
+static void emit(packet_t *packet, be32_t source, be16_t local_port)
 {
     uint32_t payload_bytes = packet->payload_bytes;
     uint32_t sum = (packet->flags & PACKET_PAYLOAD_SUMMED) != 0
@@ -88,8 +89,8 @@ static void emit(const net_t *net, packet_t *packet, be16_t local_port)
                        : checksum_sum(packet_payload(packet), payload_bytes);
 
     udp_emit(packet->frame + UDP_OFFSET, local_port, packet->peer_port, payload_bytes,
-             ipv4_address_sum(net->address) + ipv4_address_sum(packet->peer_address), sum);
-    ipv4_emit(packet->frame + ETHERNET_HEADER_BYTES, net->address, packet->peer_address,
+             ipv4_address_sum(source) + ipv4_address_sum(packet->peer_address), sum);
+    ipv4_emit(packet->frame + ETHERNET_HEADER_BYTES, source, packet->peer_address,
               IPV4_PROTOCOL_UDP, IPV4_TTL, UDP_HEADER_BYTES + payload_bytes);
     packet->length_bytes =
         (uint16_t)ethernet_pad(packet->frame, PACKET_PAYLOAD_OFFSET + payload_bytes);
@@ -107,7 +108,7 @@ static net_verdict_t reply(net_t *net, packet_t *packet)
     /* What the driver summed is no longer there. */
     packet->flags &= PACKET_PAYLOAD_SUMMED;
     ethernet_turn(packet->frame, net->mac.half[0], net->mac_last_word);
-    emit(net, packet, local_port);
+    emit(packet, net->address, local_port);
     net_count(net, COUNT_UDP_REPLIED);
     return NET_TRANSMIT;
 }
@@ -171,6 +172,13 @@ static inline uint32_t datagram_sum(const packet_t *packet, uint32_t datagram_by
     return checksum_sum(packet->frame + UDP_OFFSET, datagram_bytes);
 }
 
+/* Nobody has the port of a good datagram. */
+COLD static net_verdict_t refuse(net_t *net, const packet_t *packet)
+{
+    net_unreachable(net, packet, ICMPV4_NO_PORT);
+    return net_drop(net, COUNT_UDP_DROP_PORT);
+}
+
 net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t addresses_sum,
                         uint32_t bytes)
 {
@@ -193,8 +201,7 @@ net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t ad
     }
     udp_socket_t *socket = find(net, udp_destination_port(datagram));
     if (UNLIKELY(socket == NULL)) {
-        /* The place for ICMP port unreachable: all that was checked above is what it needs. */
-        return net_drop(net, COUNT_UDP_DROP_PORT);
+        return refuse(net, packet);
     }
     if (UNLIKELY(socket->peer_address != 0)
         && (socket->peer_address != packet->peer_address
@@ -202,15 +209,6 @@ net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t ad
         return net_drop(net, COUNT_UDP_DROP_PEER);
     }
     return deliver(net, socket, packet);
-}
-
-/* Ethernet address of an IPv4 multicast group (RFC 1112 section 6.4). */
-static ethernet_address_t multicast_mac(be32_t group)
-{
-    ethernet_address_t mac = {
-        {BE16(0x0100), (uint16_t)(0x5eu | (group & 0x7f00u)), (uint16_t)(group >> 16)}};
-
-    return mac;
 }
 
 /* Fills in the Ethernet destination, or lets the packet wait for it. */
@@ -223,7 +221,7 @@ static net_verdict_t route(net_t *net, packet_t *packet)
         return NET_TRANSMIT;
     }
     if (ipv4_is_multicast(destination)) {
-        ethernet_address_t mac = multicast_mac(destination);
+        ethernet_address_t mac = ethernet_of_group(destination);
         ethernet_put_address(packet->frame, &mac);
         return NET_TRANSMIT;
     }
@@ -259,10 +257,20 @@ net_verdict_t udp_output(net_t *net, packet_t *packet)
         return net_drop(net, reason);
     }
     ethernet_emit(packet->frame, &net->mac, ETHERNET_TYPE_IPV4);
-    emit(net, packet, packet->local_port);
+    emit(packet, net->address, packet->local_port);
     net_verdict_t verdict = route(net, packet);
     net_count(net, verdict == NET_TRANSMIT ? COUNT_UDP_SENT
                    : verdict == NET_KEPT   ? COUNT_UDP_SENT_LATER
                                            : COUNT_UDP_SEND_DROP_ARP_FULL);
     return verdict;
+}
+
+net_verdict_t udp_output_nameless(net_t *net, packet_t *packet)
+{
+    packet->peer_address = IPV4_BROADCAST;
+    ethernet_emit(packet->frame, &net->mac, ETHERNET_TYPE_IPV4);
+    ethernet_put_address(packet->frame, &ethernet_broadcast);
+    emit(packet, 0, packet->local_port);
+    net_count(net, COUNT_UDP_SENT);
+    return NET_TRANSMIT;
 }

@@ -71,6 +71,10 @@ static inline void udp_address(packet_t *packet, const udp_socket_t *socket, be3
 /* Sends an addressed packet with payload_bytes of payload; flags say if `sum` is the payload's. */
 net_verdict_t udp_output(net_t *net, packet_t *packet);
 
+/* Sends a packet with a port and payload of no more than PACKET_PAYLOAD_BYTES to all, from 0.0.0.0:
+ * from one who has no address yet. */
+net_verdict_t udp_output_nameless(net_t *net, packet_t *packet);
+
 /* Takes a packet with a good IPv4 header without options from `source`. `bytes` is the IPv4
  * payload, all of it in the frame; `addresses_sum` the partial sum of both addresses. */
 net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t addresses_sum,

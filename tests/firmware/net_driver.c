@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../firmware/net/dhcp_client.h"
 #include "../../firmware/net/stack.h"
 #include "../../firmware/net/udp_socket.h"
 #include "text.h"
@@ -19,6 +20,7 @@ static net_t net;
 static packet_t packets[NET_PACKETS];
 static _Alignas(4) uint8_t buffers[NET_PACKETS * NET_BUFFER_BYTES];
 static udp_socket_t sockets[SOCKETS];
+static dhcp_client_t dhcp;
 /* What the application has taken, a callback keeps, the driver holds back: oldest first. */
 static packet_t *taken[NET_PACKETS];
 static packet_t *kept[NET_PACKETS];
@@ -322,6 +324,37 @@ static void do_audit(void)
     printf("all %d\n", NET_PACKETS);
 }
 
+/* dhcp init ADDRESS NETMASK GATEWAY: makes a client with this static address; dhcp start, stop, show. */
+static void do_dhcp(void)
+{
+    const char *what = text_word(1);
+
+    if (strcmp(what, "init") == 0) {
+        dhcp_address_t fallback = {text_address(2), text_address(3), text_address(4)};
+        printf("result %d\n", dhcp_init(&dhcp, &net, &fallback));
+    } else if (strcmp(what, "start") == 0) {
+        dhcp_start(&dhcp);
+    } else if (strcmp(what, "stop") == 0) {
+        dhcp_stop(&dhcp);
+        hand_over(0);
+    } else {
+        printf("dhcp %s %" PRIu32 "\n", dhcp_state_name((dhcp_state_t)dhcp.state),
+               dhcp_remaining_s(&dhcp));
+    }
+}
+
+/* address: what the interface has. */
+static void do_address(void)
+{
+    const be32_t shown[] = {net.address, net.netmask, net.gateway};
+
+    for (uint32_t i = 0; i < 3; i++) {
+        printf("address ");
+        text_print_address(shown[i]);
+        puts("");
+    }
+}
+
 /* overfill: hands one packet over more often than there are packets. */
 static void do_overfill(void)
 {
@@ -368,6 +401,20 @@ static void run(void)
     } else if (strcmp(command, "stall") == 0) {
         stall = text_number(1) != 0;
         service(0);
+    } else if (strcmp(command, "join") == 0) {
+        printf("result %d\n", groups_join(&net, text_address(1)));
+        hand_over(0);
+    } else if (strcmp(command, "leave") == 0) {
+        printf("result %d\n", groups_leave(&net, text_address(1)));
+        hand_over(0);
+    } else if (strcmp(command, "dhcp") == 0) {
+        do_dhcp();
+    } else if (strcmp(command, "stir") == 0) {
+        net_stir(&net, text_number(1));
+    } else if (strcmp(command, "refill") == 0) {
+        net.errors = ICMP_ERRORS_PER_S;
+    } else if (strcmp(command, "address") == 0) {
+        do_address();
     } else if (strcmp(command, "overfill") == 0) {
         do_overfill();
     } else if (strcmp(command, "counters") == 0) {

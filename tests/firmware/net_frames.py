@@ -8,13 +8,16 @@ from typing import Any
 from hypothesis import strategies as st
 from net_host import ADDRESS, MAC
 from net_reference import ECHO_PORT, checksum
-from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.igmp import IGMP
+from scapy.layers.inet import ICMP, IP, UDP, IPOption_Router_Alert
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 
 PEER = "10.0.0.2"
 PEER_MAC = "02:00:00:00:00:02"
 ALL_MAC = "ff:ff:ff:ff:ff:ff"
+ALL_HOSTS, ALL_ROUTERS = "224.0.0.1", "224.0.0.2"
+QUERY, REPORT_V1, REPORT, LEAVE = 0x11, 0x12, 0x16, 0x17
 
 
 def ethernet(kind: int, content: bytes, *, to: str = MAC, source: str = PEER_MAC) -> bytes:
@@ -54,12 +57,38 @@ def icmp_echo(
     return ethernet(0x0800, bytes(packet), to=to)
 
 
+def group_mac(group: str) -> str:
+    """The Ethernet address of a multicast group (RFC 1112, section 6.4)."""
+    parts = [int(part) for part in group.split(".")]
+    return f"01:00:5e:{parts[1] & 0x7F:02x}:{parts[2]:02x}:{parts[3]:02x}"
+
+
+def igmp(
+    kind: int,
+    group: str = "0.0.0.0",
+    *,
+    dst: str = ALL_HOSTS,
+    tenths: int = 100,
+    alert: bool = True,
+    src: str = PEER,
+    **fields: Any,
+) -> bytes:
+    """A frame with an IGMP message, with the router alert option unless ``alert`` is false."""
+    options = [IPOption_Router_Alert()] if alert else []
+    message = IGMP(type=kind, mrcode=tenths, gaddr=group, **fields)
+    packet = IP(src=src, dst=dst, ttl=1, proto=2, options=options) / bytes(message)
+    return ethernet(0x0800, bytes(packet), to=group_mac(dst) if dst != ADDRESS else MAC)
+
+
 def arp_request(*, to: str = ALL_MAC, **fields: Any) -> bytes:
     """A frame with an ARP packet, a broadcast request for our address unless ``fields`` differ."""
     sizes = bytes([fields.pop("hwlen", 6), fields.pop("plen", 4)])
     fields = {"op": 1, "hwsrc": PEER_MAC, "psrc": PEER, "pdst": ADDRESS} | fields
     packet = bytes(ARP(hwtype=fields.pop("hwtype", 1), ptype=fields.pop("ptype", 0x0800), **fields))
     return ethernet(0x0806, packet[:4] + sizes + packet[6:], to=to)
+
+
+ALL_HOSTS_MAC = group_mac(ALL_HOSTS)
 
 
 @cache
@@ -82,6 +111,13 @@ def frames_of_every_kind() -> dict[str, bytes]:
         "IPv4 options": ipv4(udp(b"abc", raw=True), options=b"\x94\x04\0\0"),
         "fragment": ipv4(udp(b"abc", raw=True), flags="MF"),
         "TCP": ipv4(bytes(20), proto=6),
+        "UDP to all hosts' group": ethernet(0x0800, udp(b"abc", dst=ALL_HOSTS), to=ALL_HOSTS_MAC),
+        "ping to all hosts' group": icmp_echo(b"abc", to=ALL_HOSTS_MAC, dst=ALL_HOSTS),
+        "IGMP query": igmp(QUERY),
+        "IGMP query without option": igmp(QUERY, alert=False),
+        "IGMP query from nobody": igmp(QUERY, src="0.0.0.0"),
+        "IGMP query of version 1": igmp(QUERY, "239.1.2.3", tenths=0),
+        "IGMP report": igmp(REPORT, ALL_HOSTS),
     }
 
 
@@ -101,7 +137,7 @@ def _fix_checksums(frame: bytes) -> bytes:
         data[start + 6 : start + 8] = bytes(2)
         field = checksum(pseudo + bytes(data[start : start + length])) or 0xFFFF
         data[start + 6 : start + 8] = field.to_bytes(2, "big")
-    if data[23] == 1 and start + 4 <= end:
+    if data[23] in (1, 2) and start + 4 <= end:
         data[start + 2 : start + 4] = bytes(2)
         data[start + 2 : start + 4] = checksum(bytes(data[start:end])).to_bytes(2, "big")
     return bytes(data)

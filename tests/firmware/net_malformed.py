@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from net_frames import arp_request, ethernet, icmp_echo, ipv4, udp
-from net_host import ADDRESS
+from net_frames import (
+    ALL_HOSTS,
+    ALL_HOSTS_MAC,
+    LEAVE,
+    PEER,
+    QUERY,
+    REPORT,
+    arp_request,
+    ethernet,
+    icmp_echo,
+    igmp,
+    ipv4,
+    udp,
+)
+from net_host import ADDRESS, MAC
 
 #: frame, the counter in which it must end
 MALFORMED: dict[str, tuple[bytes, str]] = {
@@ -28,7 +41,7 @@ MALFORMED: dict[str, tuple[bytes, str]] = {
         "ETHERNET_DROP_DESTINATION",
     ),
     "multicast": (
-        ethernet(0x0800, udp(b"x"), to="01:00:5e:00:00:01"),
+        ethernet(0x0800, udp(b"x"), to="01:00:5e:00:00:09"),
         "ETHERNET_DROP_DESTINATION",
     ),
     "almost broadcast": (
@@ -51,6 +64,16 @@ MALFORMED: dict[str, tuple[bytes, str]] = {
     "ARP operation 0": (arp_request(op=0), "ARP_DROP_OPERATION"),
     "RARP operation": (arp_request(op=3), "ARP_DROP_OPERATION"),
     "ARP of 27 bytes": (arp_request()[:41], "ARP_DROP_SHORT"),
+    "ARP operation 65535": (arp_request(op=65535), "ARP_DROP_OPERATION"),
+    "ARP from a group address": (arp_request(hwsrc="01:00:5e:00:00:01"), "ARP_DROP_SENDER"),
+    "ARP from MAC address 0": (arp_request(hwsrc="00:00:00:00:00:00"), "ARP_DROP_SENDER"),
+    "ARP from our own MAC address": (arp_request(hwsrc=MAC), "ARP_DROP_REFLECTED"),
+    "ARP from our own addresses": (arp_request(hwsrc=MAC, psrc=ADDRESS), "ARP_DROP_REFLECTED"),
+    "ARP from all": (arp_request(psrc="255.255.255.255"), "ARP_DROP_SENDER"),
+    "ARP from a multicast group": (arp_request(psrc="224.0.0.1"), "ARP_DROP_SENDER"),
+    "ARP reply from 0.0.0.0": (arp_request(op=2, psrc="0.0.0.0"), "ARP_DROP_SENDER"),
+    "ARP reply that nobody asked for": (arp_request(op=2, hwdst=MAC), "ARP_DROP_UNSOLICITED"),
+    "ARP reply to all about itself": (arp_request(op=2, pdst=PEER), "ARP_DROP_TARGET"),
     "IPv4 version 6": (ipv4(udp(b"x", raw=True), version=6), "IPV4_DROP_VERSION"),
     "IPv4 version 0": (ipv4(udp(b"x", raw=True), version=0), "IPV4_DROP_VERSION"),
     "IHL 0": (ipv4(udp(b"x", raw=True), ihl=0), "IPV4_DROP_HEADER_LENGTH"),
@@ -85,7 +108,7 @@ MALFORMED: dict[str, tuple[bytes, str]] = {
     "another host's": (ipv4(udp(b"x", raw=True), dst="10.0.0.2"), "IPV4_DROP_DESTINATION"),
     "our low half alone": (ipv4(udp(b"x", raw=True), dst="10.9.0.1"), "IPV4_DROP_DESTINATION"),
     "our high half alone": (ipv4(udp(b"x", raw=True), dst="10.0.9.1"), "IPV4_DROP_DESTINATION"),
-    "multicast group": (ipv4(udp(b"x", raw=True), dst="224.0.0.1"), "IPV4_DROP_DESTINATION"),
+    "multicast group": (ipv4(udp(b"x", raw=True), dst="224.0.0.9"), "IPV4_DROP_DESTINATION"),
     "another subnet's broadcast": (
         ipv4(udp(b"x", raw=True), dst="10.0.1.255"),
         "IPV4_DROP_DESTINATION",
@@ -111,6 +134,59 @@ MALFORMED: dict[str, tuple[bytes, str]] = {
     "ICMP echo reply": (icmp_echo(bytes(8), type=0), "ICMP_DROP_TYPE"),
     "ICMP echo request with a code": (icmp_echo(bytes(8), code=1), "ICMP_DROP_TYPE"),
     "ICMP redirect": (icmp_echo(bytes(8), type=5), "ICMP_DROP_TYPE"),
+    "ICMP port unreachable": (icmp_echo(udp(b"x"), type=3, code=3), "ICMP_DROP_TYPE"),
+    "ICMP timestamp request": (icmp_echo(bytes(12), type=13), "ICMP_DROP_TYPE"),
+    "ICMP type 255": (icmp_echo(bytes(8), type=255), "ICMP_DROP_TYPE"),
+    "ICMP of 1 byte": (ipv4(b"\x08", proto=1), "ICMP_DROP_SHORT"),
+    "ICMP echo request to all": (
+        icmp_echo(bytes(8), to="ff:ff:ff:ff:ff:ff", dst="255.255.255.255"),
+        "ICMP_DROP_BROADCAST",
+    ),
+    "ICMP echo request to a group": (
+        icmp_echo(bytes(8), to=ALL_HOSTS_MAC, dst=ALL_HOSTS),
+        "ICMP_DROP_BROADCAST",
+    ),
+    "ICMP fragment": (ipv4(bytes(8), proto=1, flags="MF"), "IPV4_DROP_FRAGMENT"),
+    "IGMP without bytes": (ipv4(b"", proto=2, dst=ALL_HOSTS), "IGMP_DROP_SHORT"),
+    "IGMP of 7 bytes": (ipv4(bytes(7), proto=2, dst=ALL_HOSTS), "IGMP_DROP_SHORT"),
+    "IGMP of 7 bytes behind options": (
+        ipv4(bytes(7), proto=2, dst=ALL_HOSTS, options=b"\x94\x04\0\0"),
+        "IGMP_DROP_SHORT",
+    ),
+    "IGMP all zeros": (ipv4(bytes(8), proto=2, dst=ALL_HOSTS), "IGMP_DROP_CHECKSUM"),
+    "IGMP checksum": (igmp(QUERY, chksum=1), "IGMP_DROP_CHECKSUM"),
+    "IGMP leave": (igmp(LEAVE, ALL_HOSTS), "IGMP_DROP_TYPE"),
+    "IGMP type 0": (igmp(0), "IGMP_DROP_TYPE"),
+    "IGMP type 255": (igmp(255), "IGMP_DROP_TYPE"),
+    "IGMP query to us alone": (igmp(QUERY, dst=ADDRESS), "IGMP_DROP_GROUP"),
+    "IGMP query about another group": (igmp(QUERY, "239.9.9.9"), "IGMP_DROP_GROUP"),
+    "IGMP report on another group": (igmp(REPORT, "239.9.9.9"), "IGMP_DROP_GROUP"),
+    "IGMP to us alone from 0.0.0.0": (igmp(QUERY, dst=ADDRESS, src="0.0.0.0"), "IPV4_DROP_SOURCE"),
+    "IGMP to a group that we have not joined": (
+        igmp(QUERY, "239.9.9.9", dst="239.9.9.9"),
+        "ETHERNET_DROP_DESTINATION",
+    ),
+    "IGMP fragment": (ipv4(bytes(8), proto=2, dst=ALL_HOSTS, flags="MF"), "IPV4_DROP_FRAGMENT"),
+    "IGMP behind options, header checksum": (
+        ipv4(bytes(8), proto=2, dst=ALL_HOSTS, options=b"\x94\x04\0\0", chksum=1),
+        "IPV4_DROP_CHECKSUM",
+    ),
+    "group's Ethernet address, unknown group": (
+        ethernet(0x0800, udp(b"x", dst="225.0.0.1"), to=ALL_HOSTS_MAC),
+        "IPV4_DROP_DESTINATION",
+    ),
+    "to us, but Ethernet multicast": (
+        ethernet(0x0800, udp(b"x"), to=ALL_HOSTS_MAC),
+        "IPV4_DROP_LINK_BROADCAST",
+    ),
+    "UDP echo to a group": (
+        ethernet(0x0800, udp(b"x", dst=ALL_HOSTS), to=ALL_HOSTS_MAC),
+        "UDP_DROP_REPLY",
+    ),
+    "DHCP reply without a client": (
+        ethernet(0x0800, udp(bytes(300), sport=67, dport=68)),
+        "UDP_DROP_PORT",
+    ),
     "UDP without bytes": (ipv4(b"", proto=17), "UDP_DROP_SHORT"),
     "UDP of 7 bytes": (ipv4(bytes(7), proto=17), "UDP_DROP_SHORT"),
     "UDP length 0": (ethernet(0x0800, udp(b"x", len=0)), "UDP_DROP_LENGTH"),

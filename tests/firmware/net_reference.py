@@ -2,7 +2,7 @@
 
 Numbers are Python integers, checksums are computed from scratch, nothing is done in place.
 The interface is that of ``net_host`` right after a reset, with a socket that echoes on ECHO_PORT.
-Sources: RFC 826, 791, 1122, 792, 768.
+Sources: RFC 826, 791, 1122, 792, 768, 2236, 5227.
 """
 
 from __future__ import annotations
@@ -20,12 +20,20 @@ ALL = b"\xff" * 6
 TTL = 64
 
 
+#: Groups of the reference interface: all hosts' alone.
+ALL_HOSTS = IPv4Address("224.0.0.1")
+ALL_HOSTS_MAC = bytes.fromhex("01005e000001")
+#: ICMP errors return as much as fits into packets of so many bytes (RFC 1812, section 4.3.2.3).
+ERROR_BYTES = 576
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """The counter in which the frame ends, and the frame sent for it."""
+    """The counter in which the frame ends, the frame sent for it, and what else is counted."""
 
     counter: str
     reply: bytes | None = None
+    events: frozenset[str] = frozenset()
 
 
 def number(data: bytes, offset: int, size: int = 2) -> int:
@@ -57,7 +65,7 @@ def classify(frame: bytes) -> Outcome:
         return Outcome("ETHERNET_DROP_SHORT")
     if len(frame) > 1514:
         return Outcome("ETHERNET_DROP_LONG")
-    if frame[:6] not in (OUR_MAC, ALL):
+    if frame[:6] not in (OUR_MAC, ALL, ALL_HOSTS_MAC):
         return Outcome("ETHERNET_DROP_DESTINATION")
     if frame[6] & 1:
         return Outcome("ETHERNET_DROP_SOURCE")
@@ -82,8 +90,10 @@ def _arp(frame: bytes) -> Outcome:
     sender = IPv4Address(packet[14:18])
     if sender_mac[0] & 1 or not any(sender_mac):
         return Outcome("ARP_DROP_SENDER")
+    if sender_mac == OUR_MAC:
+        return Outcome("ARP_DROP_REFLECTED")
     if sender == US:
-        return Outcome("ARP_DROP_CONFLICT")
+        return Outcome("ARP_DROP_CONFLICT", _announcement(), frozenset(_DEFENCE))
     if not is_host(sender) and (int(sender) != 0 or operation == 2):
         return Outcome("ARP_DROP_SENDER")
     if target != US:
@@ -93,6 +103,16 @@ def _arp(frame: bytes) -> Outcome:
     reply = sender_mac + OUR_MAC + bytes.fromhex("0806 0001 0800 0604 0002")
     reply += OUR_MAC + US.packed + sender_mac + sender.packed
     return Outcome("ARP_ANSWERED", reply + _padding(frame, reply))
+
+
+#: What a conflict counts, if there was none in the ten seconds before.
+_DEFENCE = ("ARP_ANNOUNCED", "ARP_DEFENDED")
+
+
+def _announcement() -> bytes:
+    """We have our address, says a request for it."""
+    packet = bytes.fromhex("0001 0800 0604 0001") + OUR_MAC + US.packed + bytes(6) + US.packed
+    return (ALL + OUR_MAC + b"\x08\x06" + packet).ljust(60, b"\0")
 
 
 def _padding(frame: bytes, content: bytes) -> bytes:
@@ -113,24 +133,56 @@ def _ipv4(frame: bytes) -> Outcome:
         return Outcome("IPV4_DROP_TOTAL_LENGTH")
     if ones_sum(packet[:header_bytes]) != 0xFFFF:
         return Outcome("IPV4_DROP_CHECKSUM")
-    if header_bytes > 20:
-        return Outcome("IPV4_DROP_OPTIONS")
     if number(packet, 6) & 0x3FFF:
         return Outcome("IPV4_DROP_FRAGMENT")
+    if header_bytes > 20 and packet[9] != 2:
+        return Outcome("IPV4_DROP_OPTIONS")
     source, destination = IPv4Address(packet[12:16]), IPv4Address(packet[16:20])
     to_all = destination in (SUBNET.broadcast_address, IPv4Address("255.255.255.255"))
-    if destination != US and not to_all:
+    to_many = to_all or destination == ALL_HOSTS
+    if destination != US and not to_many:
         return Outcome("IPV4_DROP_DESTINATION")
-    if destination == US and frame[:6] == ALL:
+    if destination == US and frame[:6] != OUR_MAC:
         return Outcome("IPV4_DROP_LINK_BROADCAST")
-    if not is_host(source) or source in (US, SUBNET.broadcast_address):
+    nobody = int(source) == 0 and packet[9] == 2 and to_many
+    if not nobody and (not is_host(source) or source in (US, SUBNET.broadcast_address)):
         return Outcome("IPV4_DROP_SOURCE")
     match packet[9]:
         case 1:
-            return _icmp(frame, packet[:total], to_all)
+            return _icmp(frame, packet[:total], to_many)
+        case 2:
+            return _igmp(packet[header_bytes:total], destination)
         case 17:
-            return _udp(frame, packet[:total], to_all)
-    return Outcome("IPV4_DROP_PROTOCOL")
+            return _udp(frame, packet[:total], to_many)
+    return _unreachable("IPV4_DROP_PROTOCOL", frame, packet[:total], 2, to_many)
+
+
+def _igmp(message: bytes, destination: IPv4Address) -> Outcome:
+    if len(message) < 8:
+        return Outcome("IGMP_DROP_SHORT")
+    if ones_sum(message) != 0xFFFF:
+        return Outcome("IGMP_DROP_CHECKSUM")
+    group = IPv4Address(message[4:8])
+    match message[0]:
+        case 0x11:
+            version_1 = message[1] == 0
+            asked = ALL_HOSTS if version_1 or int(group) == 0 else group
+            return Outcome("IGMP_QUERIED" if destination == asked else "IGMP_DROP_GROUP")
+        case 0x12 | 0x16:
+            return Outcome("IGMP_IGNORED" if destination == group else "IGMP_DROP_GROUP")
+    return Outcome("IGMP_DROP_TYPE")
+
+
+def _unreachable(counter: str, frame: bytes, packet: bytes, code: int, to_many: bool) -> Outcome:
+    if to_many:
+        return Outcome(counter)
+    message = bytes([3, code]) + bytes(6) + packet[: ERROR_BYTES - 28]
+    message = message[:2] + checksum(message).to_bytes(2, "big") + message[4:]
+    header = bytes([0x45, 0]) + (20 + len(message)).to_bytes(2, "big")
+    header += bytes([0, 0, 0x40, 0, TTL, 1, 0, 0]) + US.packed + packet[12:16]
+    header = header[:10] + checksum(header).to_bytes(2, "big") + header[12:]
+    reply = frame[6:12] + OUR_MAC + b"\x08\0" + header + message
+    return Outcome(counter, reply.ljust(60, b"\0"), frozenset(["ICMP_UNREACHABLE_SENT"]))
 
 
 def _turn(frame: bytes, packet: bytes, payload: bytes) -> bytes:
@@ -145,7 +197,7 @@ def _turn(frame: bytes, packet: bytes, payload: bytes) -> bytes:
     return reply + _padding(frame, reply)
 
 
-def _icmp(frame: bytes, packet: bytes, to_all: bool) -> Outcome:
+def _icmp(frame: bytes, packet: bytes, to_many: bool) -> Outcome:
     message = packet[20:]
     if len(message) < 8:
         return Outcome("ICMP_DROP_SHORT")
@@ -156,7 +208,7 @@ def _icmp(frame: bytes, packet: bytes, to_all: bool) -> Outcome:
         return Outcome("ICMP_DROP_CHECKSUM")
     if message[:2] != b"\x08\0":
         return Outcome("ICMP_DROP_TYPE")
-    if to_all:
+    if to_many:
         return Outcome("ICMP_DROP_BROADCAST")
     # 0 and 0xffff mean the same here; 0xffff is right for all-zero data too.
     field = checksum(bytes(4) + message[4:]) or 0xFFFF
@@ -164,7 +216,7 @@ def _icmp(frame: bytes, packet: bytes, to_all: bool) -> Outcome:
     return Outcome("ICMP_ECHOED", reply)
 
 
-def _udp(frame: bytes, packet: bytes, to_all: bool) -> Outcome:
+def _udp(frame: bytes, packet: bytes, to_many: bool) -> Outcome:
     datagram = packet[20:]
     if len(datagram) < 8:
         return Outcome("UDP_DROP_SHORT")
@@ -175,8 +227,8 @@ def _udp(frame: bytes, packet: bytes, to_all: bool) -> Outcome:
     if number(datagram, 6) and ones_sum(pseudo + datagram[:length]) != 0xFFFF:
         return Outcome("UDP_DROP_CHECKSUM")
     if number(datagram, 2) != ECHO_PORT:
-        return Outcome("UDP_DROP_PORT")
-    if to_all or number(datagram, 0) == 0:
+        return _unreachable("UDP_DROP_PORT", frame, packet, 3, to_many)
+    if to_many or number(datagram, 0) == 0:
         return Outcome("UDP_DROP_REPLY")
     turned = datagram[2:4] + datagram[:2] + datagram[4:]
     return Outcome("UDP_ECHOED", _turn(frame, packet, turned))

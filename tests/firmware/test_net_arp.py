@@ -139,7 +139,7 @@ def test_request_from_outside_the_subnet_is_answered_but_not_learned(sender: Net
 @pytest.mark.parametrize(
     ("address", "mac", "counter"),
     [
-        (ADDRESS, PEER_MAC, "ARP_DROP_CONFLICT"),
+        (PEER, MAC, "ARP_DROP_REFLECTED"),
         (PEER, ALL_MAC, "ARP_DROP_SENDER"),
         (PEER, "01:00:5e:00:00:01", "ARP_DROP_SENDER"),
         (PEER, "00:00:00:00:00:00", "ARP_DROP_SENDER"),

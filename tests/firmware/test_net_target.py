@@ -100,7 +100,7 @@ def target(elf: Path) -> Target:
 
 
 def same(run: Run, outcome: Outcome) -> bool:
-    if outcome.reply is None:
+    if outcome.reply is None or "ICMP_UNREACHABLE_SENT" in outcome.events:
         return run.verdict == FREE
     return run.verdict == TRANSMIT and run.frame == outcome.reply
 

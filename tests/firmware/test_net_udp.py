@@ -110,7 +110,7 @@ def test_sockets_of_one_bucket_are_told_apart_and_closed_alone(net: NetHost) -> 
     for closed in (2, 0, 4):
         assert net.command(f"close {closed}").result == UDP_OK
         assert net.command(f"close {closed}").result == UDP_BAD_SOCKET
-        assert net.receive(datagram(b"x", port=ports[closed])).counted == {"UDP_DROP_PORT": 1}
+        assert "UDP_DROP_PORT" in net.receive(datagram(b"x", port=ports[closed])).counted
     for socket in (1, 3):
         assert net.receive(datagram(b"x", port=ports[socket])).words("callback")
     assert net.bind(2, ports[2], "done") == UDP_OK

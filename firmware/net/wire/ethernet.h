@@ -31,6 +31,15 @@ typedef struct {
 
 static const ethernet_address_t ethernet_broadcast = {{0xffff, 0xffff, 0xffff}};
 
+/* Address of an IPv4 multicast group (RFC 1112 section 6.4). */
+static inline ethernet_address_t ethernet_of_group(be32_t group)
+{
+    ethernet_address_t address = {
+        {BE16(0x0100), (uint16_t)(0x5eu | (group & 0x7f00u)), (uint16_t)(group >> 16)}};
+
+    return address;
+}
+
 typedef struct {
     uint32_t destination_word; /* bytes 0 to 3 */
     uint32_t destination_half; /* bytes 4 and 5 */

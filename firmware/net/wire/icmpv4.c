@@ -27,3 +27,16 @@ void icmpv4_turn_echo(uint8_t *message)
      * (identifier, sequence number and data 0). The field 0xffff is right for both. */
     put_be16(message + 2, checksum != 0 ? checksum : 0xffffu);
 }
+
+uint32_t icmpv4_emit_unreachable(uint8_t *message, uint32_t code, const uint8_t *packet,
+                                 uint32_t packet_bytes)
+{
+    uint32_t quoted = packet_bytes < ICMPV4_QUOTED_BYTES ? packet_bytes : ICMPV4_QUOTED_BYTES;
+    be16_t first = host_to_be16(ICMPV4_UNREACHABLE << 8 | code);
+    uint32_t sum = checksum_copy(message + ICMPV4_HEADER_BYTES, packet, quoted);
+
+    put_be16(message, first);
+    put_be16(message + 2, checksum_field(sum + first));
+    put_be32(message + 4, 0);
+    return ICMPV4_HEADER_BYTES + quoted;
+}

@@ -15,9 +15,19 @@
 #include "../compiler.h"
 #include "../counters.h"
 
-enum { IPV4_HEADER_BYTES = 20, IPV4_PROTOCOL_ICMP = 1, IPV4_PROTOCOL_UDP = 17 };
+enum {
+    IPV4_HEADER_BYTES = 20,
+    /* With the router alert option (RFC 2113). */
+    IPV4_ALERT_HEADER_BYTES = 24,
+    IPV4_PROTOCOL_ICMP = 1,
+    IPV4_PROTOCOL_IGMP = 2,
+    IPV4_PROTOCOL_UDP = 17
+};
 
 #define IPV4_BROADCAST IPV4_ADDRESS(255, 255, 255, 255)
+
+/* Of the field with flags and fragment offset: more fragments, or an offset. */
+#define IPV4_FRAGMENT_MASK BE16(0x3fff)
 
 typedef struct {
     uint32_t total_bytes;
@@ -33,15 +43,16 @@ static inline uint32_t ipv4_address_sum(be32_t address)
     return (address & 0xffffu) + (address >> 16);
 }
 
-/* Why ipv4_parse() said COUNT_IPV4_DROP_OPTIONS of a header: that, if it is valid and merely has
- * options, otherwise what is wrong with it. `bytes` is at least IPV4_HEADER_BYTES. */
-net_counter_t ipv4_check_unusual(const uint8_t *packet, uint32_t bytes);
+/* The same as ipv4_parse() for a header with or without options, which has `*header_bytes` bytes after
+ * WIRE_OK; what the options say is not looked at. */
+net_counter_t ipv4_parse_unusual(const uint8_t *packet, uint32_t bytes, ipv4_header_t *header,
+                                 uint32_t *header_bytes);
 
 /* Reads the header of a packet (two-byte aligned) in a frame that has room for `bytes` bytes of it.
  *
  * After WIRE_OK the header has twenty bytes and a good checksum, total_bytes lies between
  * that and `bytes`, and the packet is no fragment. COUNT_IPV4_DROP_OPTIONS stands for every header
- * that does not say "version 4, twenty bytes"; ipv4_check_unusual() looks closer.
+ * that does not say "version 4, twenty bytes"; ipv4_parse_unusual() looks closer.
  */
 INLINE net_counter_t ipv4_parse(const uint8_t *packet, uint32_t bytes, ipv4_header_t *header)
 {
@@ -72,8 +83,7 @@ INLINE net_counter_t ipv4_parse(const uint8_t *packet, uint32_t bytes, ipv4_head
     if (UNLIKELY(!checksum_is_good(sum))) {
         return COUNT_IPV4_DROP_CHECKSUM;
     }
-    /* More fragments, or a fragment offset. */
-    if (UNLIKELY((fragment & BE16(0x3fff)) != 0)) {
+    if (UNLIKELY((fragment & IPV4_FRAGMENT_MASK) != 0)) {
         return COUNT_IPV4_DROP_FRAGMENT;
     }
     return WIRE_OK;
@@ -121,5 +131,9 @@ static inline void ipv4_set_ttl(uint8_t *packet, uint32_t ttl)
  * packets need none, the identification is 0 (RFC 6864 section 4.1). */
 void ipv4_emit(uint8_t *packet, be32_t source, be32_t destination, uint32_t protocol, uint32_t ttl,
                uint32_t payload_bytes);
+
+/* Writes the IPV4_ALERT_HEADER_BYTES of a header with the router alert option, for `payload_bytes` of
+ * IGMP that stay in the subnet. */
+void ipv4_emit_alert(uint8_t *packet, be32_t source, be32_t destination, uint32_t payload_bytes);
 
 #endif

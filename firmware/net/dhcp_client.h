@@ -1,0 +1,78 @@
+/* DHCP client (RFC 2131 section 4.4): gets, keeps and gives back the interface's address.
+ *
+ *   INIT ─► SELECTING ─► REQUESTING ─► PROBING ─► BOUND ─► RENEWING ─► REBINDING
+ *    ▲          │            │            │         ▲         │            │
+ *    └── NAK, no answer, address in use, ─┘         └── ACK ──┴────────────┤
+ *        lease ended                                                       │
+ *    ▲─────────────────────────────────────────────────────────────────────┘
+ *
+ * Its clock is net_tick(): one second. Without an answer to DHCP_TRIES DISCOVER messages (about a minute)
+ * the static address is taken, and the client goes on asking once a minute. The first good offer is
+ * taken; its address is probed by ARP (claim.h) before it is used, and declined if somebody has it.
+ *
+ * Believed is what comes from the server port, to our MAC address, with the number of the open question,
+ * of a type that the state waits for, and, once a server is chosen, from that one (REBINDING: from any).
+ * Everything else is counted and dropped.
+ */
+#ifndef TIERV_NET_DHCP_CLIENT_H
+#define TIERV_NET_DHCP_CLIENT_H
+
+#include "stack.h"
+#include "udp_socket.h"
+
+typedef enum {
+    DHCP_OFF,
+    DHCP_INIT, /* waits before it asks */
+    DHCP_SELECTING,
+    DHCP_REQUESTING,
+    DHCP_PROBING,
+    DHCP_BOUND,
+    DHCP_RENEWING,
+    DHCP_REBINDING,
+    DHCP_RELEASING /* for a tick, so that ARP can find the server */
+} dhcp_state_t;
+
+typedef struct {
+    be32_t address;
+    be32_t netmask;
+    be32_t gateway; /* 0: none */
+} dhcp_address_t;
+
+typedef struct {
+    net_timer_t timer; /* first: the client is found by it */
+    udp_socket_t socket;
+    net_t *net;
+    dhcp_address_t fallback;
+    dhcp_address_t lease; /* offered or held */
+    be32_t server;
+    be32_t xid;
+    uint32_t lease_s; /* UINT32_MAX: for ever */
+    uint32_t renewal_s;
+    uint32_t rebinding_s;
+    uint32_t age_s;     /* of the lease, from the first REQUEST for it */
+    uint32_t request_s; /* since the first REQUEST of the open question */
+    uint32_t asking_s;  /* since the first DISCOVER, or the first REQUEST of a renewal */
+    uint32_t said_s;    /* of these, as the last message said */
+    uint32_t wait_s;    /* until the next message */
+    uint8_t state;      /* dhcp_state_t */
+    uint8_t tries;      /* messages sent to the open question */
+} dhcp_client_t;
+
+/* Makes a client that is off, binds UDP port 68 and gets its ticks. The fallback's address may be 0: then
+ * there is none. Before the tiers start. False if the port is bound already. */
+bool dhcp_init(dhcp_client_t *client, net_t *net, const dhcp_address_t *fallback);
+
+/* Begins to ask; until it has an address the interface has none. In the protocol tier, or while that is
+ * held back. */
+void dhcp_start(dhcp_client_t *client);
+
+/* Gives the lease back and, at the next tick, takes the static address. Likewise. */
+void dhcp_stop(dhcp_client_t *client);
+
+/* Seconds of the lease that remain, 0 if there is none, UINT32_MAX for one without end. */
+uint32_t dhcp_remaining_s(const dhcp_client_t *client);
+
+/* "bound" */
+const char *dhcp_state_name(dhcp_state_t state);
+
+#endif
