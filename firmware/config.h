@@ -115,8 +115,9 @@
 #define SERIAL_RING_CHARACTERS 256
 #endif
 
-/* Serial ports that can be LIN nodes at the same time; frames that each knows, two for diagnostics among
- * them; slots of a schedule; reports that wait for the protocol tier, a power of two; hosts that watch. */
+/* Serial ports that can be LIN nodes at the same time, 0 for no LIN; frames that each knows, two for
+ * diagnostics among them; slots of a schedule; reports of each that wait for the protocol tier, a power of
+ * two; hosts that watch. */
 #ifndef LIN_NODES
 #define LIN_NODES 4
 #endif
@@ -127,7 +128,7 @@
 #define LIN_SLOTS 16
 #endif
 #ifndef LIN_REPORTS
-#define LIN_REPORTS 32
+#define LIN_REPORTS 8
 #endif
 #ifndef LIN_WATCHERS
 #define LIN_WATCHERS 4
@@ -187,7 +188,7 @@ _Static_assert(ARP_LIFETIME_S > 0 && ARP_LIFETIME_S <= 65535,
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UART_RING_BYTES), "UART_RING_BYTES must be a power of two");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(SERIAL_RING_CHARACTERS),
               "SERIAL_RING_CHARACTERS must be a power of two");
-_Static_assert(LIN_NODES > 0 && LIN_NODES <= 16, "LIN_NODES must be from 1 to 16");
+_Static_assert(LIN_NODES >= 0 && LIN_NODES <= 16, "LIN_NODES must be from 0 to 16");
 _Static_assert(LIN_FRAMES > 2 && LIN_FRAMES <= 62, "LIN_FRAMES must be from 3 to 62");
 _Static_assert(LIN_SLOTS > 0 && LIN_SLOTS <= 255, "LIN_SLOTS must be from 1 to 255");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(LIN_REPORTS), "LIN_REPORTS must be a power of two");

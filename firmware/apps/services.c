@@ -5,6 +5,7 @@
  *   UDP 19     source: a datagram "COUNT BYTES" asks for COUNT datagrams of BYTES bytes
  *   UDP 7000   settings of the serial ports, 7001 and up: each port (apps/terminal/protocol.h)
  *   UDP 7100   commands (apps/remote.h)
+ *   UDP 7200   data of LIN nodes (apps/lin/host.h)
  *   UDP 7107   echo by the protocol service: no copy, no new checksum
  *
  * and ARP and ping.
@@ -16,6 +17,7 @@
 #include "apps/echo/latency.h"
 #include "apps/echo/trial.h"
 #include "apps/irqtune/irqtune.h"
+#include "apps/lin/lin.h"
 #include "apps/network.h"
 #include "apps/remote.h"
 #include "apps/source.h"
@@ -106,6 +108,9 @@ void protocol_service(void)
     irq_dispatch_protocol();
     network_protocol(wake_ethmac);
     terminal_protocol();
+#if LIN_NODES > 0
+    lin_protocol();
+#endif
 }
 
 static bool echo_datagrams(void)
@@ -146,6 +151,9 @@ static void register_lines(void)
     uart_init(&console);
     (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, USUAL_PRIORITY);
     terminal_init(USUAL_PRIORITY);
+#if LIN_NODES > 0
+    lin_init();
+#endif
 #ifdef ECHO_INTERRUPT
     latency_init();
 #endif

@@ -151,7 +151,7 @@ static void run(const char *command)
     static uint8_t data[TEXT_HEX_BYTES];
 
     if (strcmp(command, "init") == 0) {
-        lin_init(&node, (lin_role_t)text_number(1), text_number(2), text_number(3));
+        lin_node_init(&node, (lin_role_t)text_number(1), text_number(2), text_number(3));
         last_sent = 0;
     } else if (strcmp(command, "wake") == 0) {
         lin_wake(&node);

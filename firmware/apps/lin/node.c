@@ -7,7 +7,7 @@
 /* A dominant level this long wakes a node (LIN 2.2A, section 2.6.2). */
 enum { WAKE_LEAST_US = 150 };
 
-void lin_init(lin_node_t *node, lin_role_t role, uint32_t bit_cycles, uint32_t us_cycles)
+void lin_node_init(lin_node_t *node, lin_role_t role, uint32_t bit_cycles, uint32_t us_cycles)
 {
     uint32_t wake_cycles = WAKE_LEAST_US * us_cycles;
 
@@ -156,6 +156,15 @@ lin_result_t lin_write(lin_node_t *node, uint32_t identifier, const uint8_t *dat
     }
     show(frame, data);
     return LIN_OK;
+}
+
+void lin_cancel(lin_node_t *node, uint32_t identifier)
+{
+    lin_frame_t *frame = find(node, identifier);
+
+    if (frame != NULL) {
+        frame->sent = frame->written;
+    }
 }
 
 lin_result_t lin_read(const lin_node_t *node, uint32_t identifier, uint8_t *data, uint32_t *bytes,

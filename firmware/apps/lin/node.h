@@ -55,7 +55,6 @@ typedef struct {
     uint8_t outcome;    /* lin_outcome_t */
     uint8_t identifier; /* 0 to 63 if the outcome has one */
     uint8_t bytes;
-    uint8_t node; /* for the caller's use */
     uint8_t data[LIN_DATA_BYTES];
 } lin_report_t;
 
@@ -166,7 +165,7 @@ typedef enum {
 
 /* Makes a node without signals, awake. A bit lasts `bit_cycles`, a microsecond `us_cycles`, both in the
  * cycles of `now`. */
-void lin_init(lin_node_t *node, lin_role_t role, uint32_t bit_cycles, uint32_t us_cycles);
+void lin_node_init(lin_node_t *node, lin_role_t role, uint32_t bit_cycles, uint32_t us_cycles);
 
 /* Adds a frame. Only `flags` and an `error_bit` of LIN_NO_BIT apply to what is subscribed to. */
 lin_result_t lin_add(lin_node_t *node, uint32_t identifier, lin_direction_t direction,
@@ -178,6 +177,9 @@ lin_result_t lin_assign(lin_node_t *node, uint32_t number, uint32_t identifier);
 
 /* Writes the data that the next header is answered with. */
 lin_result_t lin_write(lin_node_t *node, uint32_t identifier, const uint8_t *data, uint32_t bytes);
+
+/* What was written is not sent any more, if it is sent once. */
+void lin_cancel(lin_node_t *node, uint32_t identifier);
 
 /* The latest data of a frame: what we publish or what we received. `*written` counts them; 0: there
  * were none yet. `data` holds LIN_DATA_BYTES. */

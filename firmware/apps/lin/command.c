@@ -1,0 +1,412 @@
+#include "apps/lin/command.h"
+
+#include <string.h>
+
+#include "apps/command.h"
+#include "apps/lin/host.h"
+#include "apps/serial_ports.h"
+#include "context.h"
+
+/* Words of a call: lin PORT VERB ARGUMENTS. */
+enum { AT_PORT = 1, AT_VERB = 2, AT_ARGUMENTS = 3 };
+
+static bool finish(command_call_t *call, lin_result_t result)
+{
+    return result == LIN_OK ? false : command_error(call, "%s", lin_result_text(result));
+}
+
+/* Word `index`, or "" behind the last. */
+static const char *word(const command_call_t *call, uint32_t index)
+{
+    return index < call->count ? call->words[index] : "";
+}
+
+static bool read_identifier(command_call_t *call, uint32_t index, uint32_t *identifier)
+{
+    return command_number(call, "an identifier", word(call, index), 0, LIN_IDENTIFIERS - 1,
+                          identifier);
+}
+
+/* Pairs of hexadecimal digits. */
+static bool read_data(command_call_t *call, const char *text, uint8_t *data, uint32_t *bytes)
+{
+    uint32_t count = 0;
+    uint32_t value = 0;
+
+    for (; text[count] != '\0' && count < 2 * LIN_DATA_BYTES; count++) {
+        char lower = (char)(text[count] | 0x20);
+        uint32_t figure = text[count] >= '0' && text[count] <= '9' ? (uint32_t)(text[count] - '0')
+                          : lower >= 'a' && lower <= 'f' ? (uint32_t)(lower - 'a') + 10
+                                                         : 16;
+        if (figure == 16) {
+            break;
+        }
+        value = value << 4 | figure;
+        data[count / 2] = (uint8_t)value;
+    }
+    if (text[count] != '\0' || count == 0 || count % 2 != 0) {
+        return command_error(call, "data must be 2 to 16 hexadecimal digits, not '%s'", text);
+    }
+    *bytes = count / 2;
+    return true;
+}
+
+/* --- what is shown ----------------------------------------------------------------------------- */
+
+static const char *state_name(const lin_node_t *node)
+{
+    return node->state == LIN_STATE_ASLEEP ? "asleep" : "awake";
+}
+
+static bool run_list(command_call_t *call)
+{
+    const lin_port_t *lin = lin_at(call->step);
+
+    if (lin->used) {
+        const lin_counters_t *counters = &lin->node.counters;
+        command_print(call, "port %lu %s %lu bit/s %s NAD 0x%02x: headers %lu, sent %lu, received %lu\n",
+                      (unsigned long)lin->port,
+                      lin->node.role == LIN_COMMANDER ? "commander" : "responder",
+                      (unsigned long)lin->baud, state_name(&lin->node), lin->identity.nad,
+                      (unsigned long)counters->headers,
+                      (unsigned long)counters->outcomes[LIN_SENT],
+                      (unsigned long)counters->outcomes[LIN_RECEIVED]);
+    }
+    return call->step + 1 < LIN_NODES;
+}
+
+/* The frames, then the counters that are not 0. */
+static bool run_show(command_call_t *call, const lin_port_t *lin)
+{
+    const lin_counters_t *counters = &lin->node.counters;
+    uint32_t outcome = call->step - LIN_FRAMES;
+
+    if (call->step < LIN_FRAMES) {
+        const lin_frame_t *frame = &lin->node.frames[call->step];
+        if (frame->direction != LIN_UNUSED && frame->identifier != LIN_NO_IDENTIFIER) {
+            command_print(call, "0x%02x %s %u bytes%s%s, written %lu\n", frame->identifier,
+                          frame->direction == LIN_PUBLISH ? "published" : "subscribed",
+                          frame->bytes, (frame->flags & LIN_CLASSIC) != 0 ? " classic" : "",
+                          (frame->flags & LIN_ONCE) != 0 ? " once" : "",
+                          (unsigned long)frame->written);
+        }
+        return true;
+    }
+    if (outcome < LIN_OUTCOMES) {
+        if (counters->outcomes[outcome] != 0) {
+            command_print(call, "%-14s %lu\n", lin_outcome_name((lin_outcome_t)outcome),
+                          (unsigned long)counters->outcomes[outcome]);
+        }
+        return true;
+    }
+    command_print(call, "headers %lu, unanswered %lu, late %lu, overruns %lu, reports lost %lu\n",
+                  (unsigned long)counters->headers, (unsigned long)counters->unanswered,
+                  (unsigned long)counters->late, (unsigned long)counters->overruns,
+                  (unsigned long)lin->reports_lost);
+    return false;
+}
+
+/* --- verbs ------------------------------------------------------------------------------------- */
+
+static bool run_on(command_call_t *call, uint32_t port)
+{
+    const char *role = word(call, AT_ARGUMENTS + 1);
+    uint32_t baud;
+
+    if (!command_number(call, "a speed", word(call, AT_ARGUMENTS), LIN_BAUD_MIN, LIN_BAUD_MAX,
+                        &baud)) {
+        return false;
+    }
+    if (role[0] != '\0' && strcmp(role, "commander") != 0) {
+        return command_error(call, "a role must be commander, or nothing, not '%s'", role);
+    }
+    if (lin_of_port(port) != NULL) {
+        return command_error(call, "port %lu is a LIN node", (unsigned long)port);
+    }
+    if (serial_ports_user(port) != serial_ports_usual_user()) {
+        return command_error(call, "port %lu is in use: %s", (unsigned long)port,
+                             serial_ports_user(port)->name);
+    }
+    if (!lin_open(port, baud, role[0] != '\0' ? LIN_COMMANDER : LIN_RESPONDER)) {
+        return command_error(call, "all %u nodes are in use", (unsigned)LIN_NODES);
+    }
+    return false;
+}
+
+/* [classic] [once] [error=BIT] behind identifier and length. */
+static bool run_add(command_call_t *call, lin_node_t *node, lin_direction_t direction)
+{
+    static const char error_prefix[] = "error=";
+    uint32_t identifier;
+    uint32_t bytes;
+    uint32_t flags = 0;
+    uint32_t bit = LIN_NO_BIT;
+
+    if (!read_identifier(call, AT_ARGUMENTS, &identifier)
+        || !command_number(call, "a length", word(call, AT_ARGUMENTS + 1), 1, LIN_DATA_BYTES,
+                           &bytes)) {
+        return false;
+    }
+    for (uint32_t index = AT_ARGUMENTS + 2; index < call->count; index++) {
+        const char *option = call->words[index];
+        if (strcmp(option, "classic") == 0) {
+            flags |= LIN_CLASSIC;
+        } else if (strcmp(option, "once") == 0 && direction == LIN_PUBLISH) {
+            flags |= LIN_ONCE;
+        } else if (strncmp(option, error_prefix, sizeof(error_prefix) - 1) == 0) {
+            if (!command_number(call, "a bit", option + sizeof(error_prefix) - 1, 0, 63, &bit)) {
+                return false;
+            }
+        } else {
+            return command_error(call, "no option '%s'", option);
+        }
+    }
+    uint32_t before = context_lock();
+    lin_result_t result = lin_add(node, identifier, direction, bytes, flags, bit);
+    context_unlock(before);
+    return finish(call, result);
+}
+
+static bool run_publish(command_call_t *call, lin_port_t *lin)
+{
+    return run_add(call, &lin->node, LIN_PUBLISH);
+}
+
+static bool run_subscribe(command_call_t *call, lin_port_t *lin)
+{
+    return run_add(call, &lin->node, LIN_SUBSCRIBE);
+}
+
+static bool run_remove(command_call_t *call, lin_port_t *lin)
+{
+    uint32_t identifier;
+
+    if (!read_identifier(call, AT_ARGUMENTS, &identifier)) {
+        return false;
+    }
+    uint32_t before = context_lock();
+    lin_result_t result = lin_remove(&lin->node, identifier);
+    context_unlock(before);
+    return finish(call, result);
+}
+
+static bool run_set(command_call_t *call, lin_port_t *lin)
+{
+    uint8_t data[LIN_DATA_BYTES];
+    uint32_t identifier;
+    uint32_t bytes = 0;
+
+    if (!read_identifier(call, AT_ARGUMENTS, &identifier)
+        || !read_data(call, word(call, AT_ARGUMENTS + 1), data, &bytes)) {
+        return false;
+    }
+    uint32_t before = context_lock();
+    lin_result_t result = lin_write(&lin->node, identifier, data, bytes);
+    context_unlock(before);
+    return finish(call, result);
+}
+
+static bool run_get(command_call_t *call, lin_port_t *lin)
+{
+    uint8_t data[LIN_DATA_BYTES];
+    uint32_t identifier;
+    uint32_t bytes;
+    uint32_t written;
+
+    if (!read_identifier(call, AT_ARGUMENTS, &identifier)) {
+        return false;
+    }
+    lin_result_t result = lin_read(&lin->node, identifier, data, &bytes, &written);
+    if (result != LIN_OK) {
+        return finish(call, result);
+    }
+    for (uint32_t index = 0; written != 0 && index < bytes; index++) {
+        command_print(call, "%02x", data[index]);
+    }
+    command_print(call, "%swritten %lu\n", written != 0 ? " " : "", (unsigned long)written);
+    return false;
+}
+
+static bool run_identity(command_call_t *call, lin_port_t *lin)
+{
+    uint32_t nad;
+    uint32_t supplier;
+    uint32_t function;
+    uint32_t variant;
+    uint32_t serial;
+
+    if (!command_number(call, "a NAD", word(call, AT_ARGUMENTS), 1, 0x7d, &nad)
+        || !command_number(call, "a supplier", word(call, AT_ARGUMENTS + 1), 0, 0x7ffe, &supplier)
+        || !command_number(call, "a function", word(call, AT_ARGUMENTS + 2), 0, 0xfffe, &function)
+        || !command_number(call, "a variant", word(call, AT_ARGUMENTS + 3), 0, 0xff, &variant)
+        || !command_number(call, "a serial number", word(call, AT_ARGUMENTS + 4), 0, UINT32_MAX,
+                           &serial)) {
+        return false;
+    }
+    uint32_t before = context_lock();
+    lin->identity = (lin_identity_t){.supplier = (uint16_t)supplier,
+                                     .function = (uint16_t)function,
+                                     .variant = (uint8_t)variant,
+                                     .initial_nad = (uint8_t)nad,
+                                     .nad = (uint8_t)nad,
+                                     .serial = serial};
+    context_unlock(before);
+    return false;
+}
+
+/* ID:MS takes the call's text apart. */
+static bool read_slot(command_call_t *call, uint32_t index, lin_slot_t *slot)
+{
+    char *text = call->text + (call->words[index] - call->text);
+    char *colon = strchr(text, ':');
+    uint32_t identifier;
+    uint32_t ms;
+
+    if (colon == NULL) {
+        return command_error(call, "a slot must be IDENTIFIER:MS, not '%s'", text);
+    }
+    *colon = '\0';
+    if (!read_identifier(call, index, &identifier)
+        || !command_number(call, "a slot's time in ms", colon + 1, 1, UINT16_MAX, &ms)) {
+        return false;
+    }
+    *slot = (lin_slot_t){.identifier = (uint8_t)identifier, .slot_ms = (uint16_t)ms};
+    return true;
+}
+
+static bool run_schedule(command_call_t *call, lin_port_t *lin)
+{
+    lin_slot_t slots[COMMAND_WORDS];
+    uint32_t count = 0;
+
+    for (uint32_t index = AT_ARGUMENTS; index < call->count; index++) {
+        if (!read_slot(call, index, &slots[count++])) {
+            return false;
+        }
+    }
+    uint32_t before = context_lock();
+    lin_result_t result = lin_schedule(&lin->node, slots, count);
+    context_unlock(before);
+    return finish(call, result);
+}
+
+static bool run_header(command_call_t *call, lin_port_t *lin)
+{
+    uint32_t identifier;
+
+    if (!read_identifier(call, AT_ARGUMENTS, &identifier)) {
+        return false;
+    }
+    uint32_t before = context_lock();
+    lin_result_t result = lin_request_header(&lin->node, identifier);
+    context_unlock(before);
+    return finish(call, result);
+}
+
+static bool run_sleep(command_call_t *call, lin_port_t *lin)
+{
+    uint32_t before = context_lock();
+    lin_result_t result = lin_go_to_sleep(&lin->node);
+
+    context_unlock(before);
+    return finish(call, result);
+}
+
+static bool run_wake(command_call_t *call, lin_port_t *lin)
+{
+    (void)call;
+    lin_wake(&lin->node);
+    return false;
+}
+
+static bool run_off(command_call_t *call, lin_port_t *lin)
+{
+    (void)call;
+    lin_close(lin);
+    return false;
+}
+
+/* --- the command ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    const char *arguments;
+    bool (*run)(command_call_t *call, lin_port_t *lin);
+} verb_t;
+
+static const verb_t verbs[] = {
+    {"off", "", run_off},
+    {"publish", "ID BYTES [classic] [once] [error=BIT]", run_publish},
+    {"subscribe", "ID BYTES [classic]", run_subscribe},
+    {"remove", "ID", run_remove},
+    {"set", "ID HEX", run_set},
+    {"get", "ID", run_get},
+    {"identity", "NAD SUPPLIER FUNCTION VARIANT SERIAL", run_identity},
+    {"schedule", "[ID:MS]...", run_schedule},
+    {"header", "ID", run_header},
+    {"sleep", "", run_sleep},
+    {"wake", "", run_wake},
+};
+
+enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
+
+static bool run_usage(command_call_t *call)
+{
+    if (call->step == 0) {
+        command_print(call, "lin PORT on BAUD [commander]\n");
+        return true;
+    }
+    const verb_t *verb = &verbs[call->step - 1];
+    command_print(call, "lin PORT %s %s\n", verb->name, verb->arguments);
+    return call->step < VERBS;
+}
+
+static bool run_verb(command_call_t *call, uint32_t port)
+{
+    lin_port_t *lin = lin_of_port(port);
+    const char *name = word(call, AT_VERB);
+
+    if (strcmp(name, "on") == 0) {
+        return run_on(call, port);
+    }
+    for (uint32_t index = 0; index < VERBS; index++) {
+        if (strcmp(verbs[index].name, name) == 0) {
+            return lin != NULL ? verbs[index].run(call, lin)
+                               : command_error(call, "port %lu is no LIN node; lin %lu on BAUD",
+                                               (unsigned long)port, (unsigned long)port);
+        }
+    }
+    if (name[0] != '\0') {
+        return command_error(call, "no verb '%s'; try lin help", name);
+    }
+    return lin != NULL ? run_show(call, lin)
+                       : command_error(call, "port %lu is no LIN node", (unsigned long)port);
+}
+
+static bool run(command_call_t *call)
+{
+    uint32_t port;
+
+    if (call->count == 1) {
+        return run_list(call);
+    }
+    if (strcmp(call->words[AT_PORT], "help") == 0) {
+        return run_usage(call);
+    }
+    if (UARTS == 0) {
+        return command_error(call, "there are no serial ports");
+    }
+    return command_number(call, "a serial port", call->words[AT_PORT], 0, UARTS - 1, &port)
+           && run_verb(call, port);
+}
+
+static const command_t commands[] = {
+    {"lin", "[PORT [VERB ARGUMENTS]]", "LIN nodes; lin help for what there is", run},
+};
+
+static command_table_t table = {commands, sizeof(commands) / sizeof(commands[0]), NULL};
+
+void lin_command_init(void)
+{
+    command_add(&table);
+}
