@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -39,12 +40,18 @@ def run_compiler(command: list[str | Path]) -> None:
     assert done.returncode == 0, f"{command[0]} failed:\n{done.stdout}{done.stderr}"
 
 
-def build(name: str, sources: list[Path], *, sanitize: bool = True) -> Path:
-    """Compiles ``sources`` to ``build/host/<name>`` and returns that path."""
+def build(
+    name: str, sources: list[Path], *, sanitize: bool = True, include: Sequence[Path] = ()
+) -> Path:
+    """Compiles ``sources`` to ``build/host/<name>`` and returns that path.
+
+    ``include`` has folders of headers beside the firmware's.
+    """
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / name
     flags = ["-std=gnu11", "-g", *WARNINGS, *(("-O1", *SANITIZERS) if sanitize else ("-O2",))]
-    run_compiler(["gcc", *flags, "-I", ROOT / "firmware", *sources, "-o", program])
+    folders = [f"-I{folder}" for folder in (*include, ROOT / "firmware")]
+    run_compiler(["gcc", *flags, *folders, *sources, "-o", program])
     return program
 
 
