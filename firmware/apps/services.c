@@ -67,12 +67,15 @@ static void serve_console(void *context, bool pending)
     }
 }
 
-/* Longest path: ethmac_service(); shares the network's rings with tier 1. */
+/* Longest path: ethmac_service() with ETHMAC_MOST_BYTES; shares the network's rings with tier 1. */
 static void serve_ethmac(void *context, bool pending)
 {
     (void)context;
     if (network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0)) {
         context_post_protocol();
+    }
+    if (ethmac_has_work(&network_mac)) {
+        irq_kick(ETHMAC_INTERRUPT);
     }
 }
 
@@ -140,8 +143,12 @@ static void bind_sockets(void)
     (void)udp_bind(&network, &fast_echo_socket, PORT_FAST_ECHO);
 }
 
-/* Every line has this priority until it is given another: the lower number goes first. */
-enum { USUAL_PRIORITY = 8 };
+/* Every line has this priority until it is given another: the lower number goes first. But a serial port
+ * has room for a few characters, and the MAC for frames. */
+enum { USUAL_PRIORITY = 8, SERIAL_PRIORITY = 10 };
+
+/* After so many bytes of frames a line that is more urgent comes first. */
+enum { ETHMAC_MOST_BYTES = 512 };
 
 static void register_lines(void)
 {
@@ -150,7 +157,7 @@ static void register_lines(void)
     irq_describe(ETHMAC_INTERRUPT, ETHMAC_RX_SLOTS, frames_received);
     uart_init(&console);
     (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, USUAL_PRIORITY);
-    terminal_init(USUAL_PRIORITY);
+    terminal_init(SERIAL_PRIORITY);
 #if LIN_NODES > 0
     lin_init();
 #endif
@@ -187,6 +194,7 @@ static bool serve_terminal(void)
 int main(void)
 {
     network_init();
+    network_mac.most_bytes = ETHMAC_MOST_BYTES;
     bind_sockets();
     remote_init();
     register_lines();

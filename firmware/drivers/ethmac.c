@@ -13,7 +13,7 @@ enum { EVENT = 1 };
 
 void ethmac_init(ethmac_t *mac, net_t *net)
 {
-    *mac = (ethmac_t){.net = net, .credit = ETHMAC_TX_SLOTS, .sums = true};
+    *mac = (ethmac_t){.net = net, .credit = ETHMAC_TX_SLOTS, .sums = true, .most_bytes = UINT32_MAX};
     mmio_write(CSR_ETHMAC_SRAM_READER_EV_ENABLE_ADDR, 0);
     mmio_write(CSR_ETHMAC_SRAM_READER_EV_PENDING_ADDR, EVENT);
     mmio_write(CSR_ETHMAC_SRAM_WRITER_EV_ENABLE_ADDR, EVENT);
@@ -35,9 +35,11 @@ static void take_frame(const ethmac_t *mac, packet_t *packet, uint32_t slot, uin
 static bool receive(ethmac_t *mac)
 {
     net_t *net = mac->net;
+    uint32_t moved_bytes = 0;
     bool any = false;
 
-    while ((mmio_read(CSR_ETHMAC_SRAM_WRITER_EV_PENDING_ADDR) & EVENT) != 0) {
+    while (moved_bytes < mac->most_bytes
+           && (mmio_read(CSR_ETHMAC_SRAM_WRITER_EV_PENDING_ADDR) & EVENT) != 0) {
         packet_t *packet = RING_POP(&net->free);
         if (packet == NULL) {
             /* Frames wait in the slots; what does not fit there the MAC drops without us. */
@@ -52,6 +54,7 @@ static bool receive(ethmac_t *mac)
         mac->received++;
         /* Has room for all packets there are. */
         (void)RING_PUSH(&net->received, packet);
+        moved_bytes += bytes;
         any = true;
     }
     return any;
@@ -65,11 +68,12 @@ static uint32_t free_slots(void)
 static void transmit(ethmac_t *mac)
 {
     net_t *net = mac->net;
+    uint32_t moved_bytes = 0;
 
     if (mac->congested) {
         mmio_write(CSR_ETHMAC_SRAM_READER_EV_PENDING_ADDR, EVENT);
     }
-    while (RING_COUNT(&net->transmit) != 0) {
+    while (moved_bytes < mac->most_bytes && RING_COUNT(&net->transmit) != 0) {
         if (mac->credit == 0) {
             mac->credit = free_slots();
             if (mac->credit == 0) {
@@ -92,6 +96,7 @@ static void transmit(ethmac_t *mac)
         mmio_write(CSR_ETHMAC_SRAM_READER_START_ADDR, EVENT);
         mac->transmit_slot = (slot + 1) % ETHMAC_TX_SLOTS;
         mac->credit--;
+        moved_bytes += packet->length_bytes;
         mac->transmitted++;
         (void)RING_PUSH(&net->sent, packet);
     }

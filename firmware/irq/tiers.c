@@ -82,13 +82,18 @@ static __attribute__((noinline)) void attend(server_t *server, uint32_t tier)
     if (ready == 0) {
         return;
     }
-    irq_line_t *entry = irq_table;
     uint32_t bit = ready & -ready;
+    irq_line_t *entry = &irq_table[__builtin_ctz(ready) + 1];
+    uint32_t claim = CSR_READ(CSR_MLINECLAIM);
+    if (claim != 0 && irq_table[claim].priority > entry->priority) {
+        /* That one goes first. */
+        call(server, tier);
+        return;
+    }
     server->kicked &= ~bit;
     if (bit != ready) {
         call(server, tier);
     }
-    entry += __builtin_ctz(ready) + 1;
     entry->service(entry->context, false);
 }
 

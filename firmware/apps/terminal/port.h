@@ -26,8 +26,8 @@ enum {
     TERMINAL_WORD_BYTES = SERIAL_TRANSMIT_DEPTH < 3 ? SERIAL_TRANSMIT_DEPTH : 3,
     /* Characters left in the FIFO when it is filled again. */
     TERMINAL_TRANSMIT_WATERMARK = SERIAL_TRANSMIT_DEPTH / 4,
-    /* Characters that wait before service, and those for which there must be space until then. */
-    TERMINAL_RECEIVE_SLACK = SERIAL_RECEIVE_DEPTH < 8 ? SERIAL_RECEIVE_DEPTH > 1 : SERIAL_RECEIVE_DEPTH / 4,
+    /* Characters for which there must be space until the port is served, and those that may wait. */
+    TERMINAL_RECEIVE_SLACK = SERIAL_RECEIVE_DEPTH < 32 ? SERIAL_RECEIVE_DEPTH / 2 : SERIAL_RECEIVE_DEPTH / 4,
     TERMINAL_RECEIVE_WATERMARK = SERIAL_RECEIVE_DEPTH - TERMINAL_RECEIVE_SLACK,
     TERMINAL_RECEIVE_EVENT = 1 << CSR_SERIAL_PORT0_EV_ENABLE_RECEIVE_OFFSET,
     TERMINAL_TRANSMIT_EVENT = 1 << CSR_SERIAL_PORT0_EV_ENABLE_TRANSMIT_OFFSET,
