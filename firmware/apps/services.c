@@ -13,6 +13,7 @@
 #include <generated/soc.h>
 
 #include "alarm.h"
+#include "apps/busy.h"
 #include "apps/console.h"
 #include "apps/echo/latency.h"
 #include "apps/echo/trial.h"
@@ -213,7 +214,12 @@ int main(void)
             context_run_protocol();
         }
         if (!datagrams && !bytes) {
-            context_wait();
+            if (services_compute) {
+                busy_round();
+            }
+            if (!services_compute || CONTEXT_MUST_YIELD) {
+                context_wait();
+            }
         }
     }
 }

@@ -34,7 +34,11 @@ def datagram(ip_bytes: int, port: int = SINK_PORT) -> bytes:
 
     It carries a UDP datagram from the peer to a port of the board.
     """
-    payload = bytes(index & 0xFF for index in range(ip_bytes - 28))
+    return udp_frame(bytes(index & 0xFF for index in range(ip_bytes - 28)), port)
+
+
+def udp_frame(payload: bytes, port: int) -> bytes:
+    """A frame, without check sequence, with a UDP datagram from the peer to a port of the board."""
     packet = (
         Ether(src=PEER_MAC, dst=_BOARD.mac_address)
         / IP(src=PEER_ADDRESS, dst=_BOARD.local_ip)

@@ -1,0 +1,295 @@
+"""E14: how soon a LIN responder answers, and what load does to that."""
+
+from __future__ import annotations
+
+import enum
+import random
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import lin
+from ..host.commands import COMMAND_PORT
+from ..host.lin import HOST_PORT, Record, Request, encode
+from ..host.protocol import DATA_PORT
+from ..model import SIMULATION_BAUD
+from ..result import RunResult
+from ..stimulus import Frame, UartBytes, UartFormat, bit_q8
+from .bench import Bench, Build, Setup
+from .experiment import Experiment, Outcome, Progress, Settings
+from .frames import (
+    FCS_BYTES,
+    HEADER_BYTES,
+    SINK_PORT,
+    arp_request,
+    datagram,
+    udp_frame,
+    wire_cycles,
+)
+from .plots import COLOURS, figure
+
+BAUD = 19_200
+#: Round trips that the reference found, and what they are beyond the byte itself.
+PUBLISHED_US = {"idle": 572, "busy": 1_318, "busy, flood": 6_924}
+MOST_ADDED_US = 52
+#: Serial ports that are LIN nodes, and those that the terminal server has.
+_NODES = (0, 1)
+_TERMINALS = (2, 3)
+_FIRST_IDENTIFIER = 0x10
+LENGTHS = range(1, 9)
+#: Firmware is ready; between commands; when headers begin.
+_READY, _BETWEEN = 600_000, 40_000
+_START = 2_500_000
+#: Headers of one run; more are several runs.
+_RUN_HEADERS = 300
+_FLOOD_BYTES = 64
+#: A datagram for the terminal server's ports, in bytes; each port sends it as fast as it can.
+_TERMINAL_BYTES = 1024
+
+
+class Load(enum.StrEnum):
+    """What else the board does."""
+
+    IDLE = "idle"
+    BUSY = "busy"
+    FLOOD = "busy, flood"
+
+
+@dataclass(frozen=True)
+class _Header:
+    """A header of the commander, and the answer that is due; cycles."""
+
+    port: int
+    begin: int
+    identifier: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """What became of headers: cycles from the header's end, of those that were answered."""
+
+    spaces: list[int]
+    #: Whole responses, in parts of the nominal time.
+    lengths: list[float]
+    dropped: int
+
+
+class Lin(Experiment):
+    """A responder on two ports gets headers for responses of one to eight bytes.
+
+    The response space runs from the end of the identifier's stop bit to the fall of the first
+    response byte's start bit; a round trip, as the reference counts it, has that byte besides.
+    Loads are those of the reference: nothing else; an application that computes; and with that a
+    flood of Ethernet frames of 64 bytes at line rate and two more serial ports that receive
+    without a pause and send. A header is dropped if its response is not whole and right.
+    """
+
+    id = "E14"
+    title = "LIN responder"
+    reference = "round trips of 572, 1,318 and 6,924 us at 19,200 bit/s: 52, 798 and 6,404 us added"
+    pass_line = (
+        "B adds 52 us or less under every load, responses take 1.4 times the nominal time or"
+        " less, none is dropped"
+    )
+    length_unit = "headers in each case"
+    short_length = 300
+    full_length = 10_000
+
+    def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
+        """Both builds under each load."""
+        setups = bench.setups("services", (Build.BANKED, Build.SINGLE))
+        cases = [(build, load) for build in setups for load in Load]
+        runs = [
+            (build, load, number, min(_RUN_HEADERS, settings.length - first))
+            for build, load in cases
+            for number, first in enumerate(range(0, settings.length, _RUN_HEADERS))
+        ]
+
+        def one(item: tuple[Build, Load, int, int]) -> _Answers:
+            build, load, number, count = item
+            answers = _run(setups[build], load, count, settings, settings.seed + number)
+            progress(f"{build}, {load}")
+            return answers
+
+        found = bench.map(one, runs)
+        rows, round_trips = [], {}
+        for build, load in cases:
+            own = [
+                answers
+                for run, answers in zip(runs, found, strict=True)
+                if run[:2] == (build, load)
+            ]
+            rows.append(_row(build, load, own, settings))
+            round_trips[f"{build}, {load}"] = _round_trips(own, settings)
+        headline: dict[str, float] = {}
+        for build in setups:
+            mine = [row for row in rows if row["build"] == build]
+            headline |= {
+                f"{build} added, worst (us)": max(row["space max (us)"] for row in mine),
+                f"{build} added, spread (us)": max(row["space max (us)"] for row in mine)
+                - min(row["space min (us)"] for row in mine),
+                f"{build} longest response (of nominal)": max(
+                    row["response max (of nominal)"] for row in mine
+                ),
+                f"{build} dropped": sum(row["dropped"] for row in mine),
+            }
+        passed = (
+            headline["B added, worst (us)"] <= MOST_ADDED_US
+            and headline["B longest response (of nominal)"] <= lin.MOST_TIMES
+            and headline["B dropped"] == 0
+        )
+        config = {"baud": BAUD, "lin_ports": len(_NODES), "round_trips_us": round_trips}
+        return Outcome(rows=rows, headline=headline, passed=passed, config=config)
+
+    def plot(self, outcome: Outcome, path: Path) -> None:
+        """Every round trip, beside the published ones."""
+        cases = list(outcome.config["round_trips_us"].items())
+        with figure(path, self.title, xlabel="round trip (us)") as axes:
+            for place, (case, counts) in enumerate(cases):
+                values = [float(value) for value in counts]
+                sizes = [10 + 20 * np.log10(count) for count in counts.values()]
+                colour = COLOURS[case.partition(",")[0]]
+                axes.scatter(values, [place] * len(values), sizes, color=colour, alpha=0.6)
+            for load, value in PUBLISHED_US.items():
+                axes.axvline(value, linestyle="--", color="gray")
+                axes.text(value, len(cases) - 0.4, load, rotation=20, fontsize="small")
+            axes.set_xscale("log")
+            axes.set_xticks([520, 572, 1318, 6924], ["520", "572", "1,318", "6,924"])
+            axes.minorticks_off()
+            axes.set_yticks(range(len(cases)), [case for case, _ in cases])
+            axes.set_ylim(-0.5, len(cases) + 0.6)
+
+
+def _row(build: Build, load: Load, found: list[_Answers], settings: Settings) -> dict[str, Any]:
+    spaces = np.array([space for answers in found for space in answers.spaces])
+    spaces = spaces * 1e6 / settings.clock_hz
+    row: dict[str, Any] = {"build": build, "load": load, "headers": settings.length}
+    row["dropped"] = sum(answers.dropped for answers in found)
+    for name, value in {"min": spaces.min(), "mean": spaces.mean(), "max": spaces.max()}.items():
+        row[f"space {name} (us)"] = round(float(value), 3)
+    row["round trip max (us)"] = round(float(spaces.max()) + 1e6 * lin.CHARACTER_BITS / BAUD, 2)
+    row["published (us)"] = PUBLISHED_US[load]
+    longest = max(length for answers in found for length in answers.lengths)
+    row["response max (of nominal)"] = round(longest, 4)
+    return row
+
+
+def _round_trips(found: list[_Answers], settings: Settings) -> dict[str, int]:
+    """How often each round trip was seen, in us to a hundredth."""
+    byte_us = 1e6 * lin.CHARACTER_BITS / BAUD
+    spaces = (space for answers in found for space in answers.spaces)
+    return dict(Counter(f"{space * 1e6 / settings.clock_hz + byte_us:.2f}" for space in spaces))
+
+
+def _run(setup: Setup, load: Load, count: int, settings: Settings, seed: int) -> _Answers:
+    rng = random.Random(seed)
+    data = {(port, length): rng.randbytes(length) for port in _NODES for length in LENGTHS}
+    headers, end = _headers(count, data, settings, rng)
+    form = UartFormat(BAUD)
+    uart = [
+        item
+        for one in headers
+        for item in lin.header(1 + one.port, one.identifier, one.begin, form)
+    ]
+    frames = _set_up(data)
+    if load is Load.FLOOD:
+        uart += _busy_ports(end, settings, rng)
+        frames += _flood(end, settings, rng)
+    result = setup.run(
+        cycles=end + 1,
+        frames=frames,
+        uart=uart,
+        uart_formats={1 + port: form for port in _NODES},
+        wires=[(1 + port,) for port in _NODES],
+        set={"services_compute": load is not Load.IDLE},
+        limit_is_error=False,
+    )
+    return _evaluate(result, headers, settings)
+
+
+def _headers(
+    count: int, data: dict[tuple[int, int], bytes], settings: Settings, rng: random.Random
+) -> tuple[list[_Header], int]:
+    """Headers for both ports at random lengths, and when the last response must be over."""
+    bit = settings.clock_hz / BAUD
+    headers = []
+    begins = dict.fromkeys(_NODES, _START)
+    for number in range(count):
+        port = _NODES[number % len(_NODES)]
+        length = rng.choice(LENGTHS)
+        begin = begins[port] + rng.randrange(round(4 * bit))
+        headers.append(_Header(port, begin, _FIRST_IDENTIFIER + length, data[port, length]))
+        slot_bits = lin.HEADER_BITS + lin.MOST_TIMES * lin.CHARACTER_BITS * (length + 1)
+        begins[port] = begin + round(slot_bits * bit)
+    return headers, max(begins.values()) + round(2 * bit)
+
+
+def _set_up(data: dict[tuple[int, int], bytes]) -> list[Frame]:
+    """Commands that make the nodes, and the data that they answer with."""
+    commands = []
+    for port in _NODES:
+        commands.append(f"lin {port} on {BAUD}")
+        commands += [
+            f"lin {port} publish {_FIRST_IDENTIFIER + length} {length}" for length in LENGTHS
+        ]
+    frames = [Frame(arp_request(), cycle=_READY)]
+    frames += [
+        Frame(udp_frame(f"{number} {command}".encode(), COMMAND_PORT), _READY + number * _BETWEEN)
+        for number, command in enumerate(commands, 1)
+    ]
+    records = [
+        Record(Request.SET, port, _FIRST_IDENTIFIER + length, content)
+        for (port, length), content in data.items()
+    ]
+    cycle = _READY + (len(commands) + 1) * _BETWEEN
+    return [*frames, Frame(udp_frame(encode(records), HOST_PORT), cycle)]
+
+
+def _busy_ports(end: int, settings: Settings, rng: random.Random) -> list[UartBytes]:
+    """Characters without a pause for the terminal server's ports, at the speed of reset."""
+    count = (end - _START) * SIMULATION_BAUD // (lin.CHARACTER_BITS * settings.clock_hz)
+    return [UartBytes(1 + port, rng.randbytes(count), cycle=_START) for port in _TERMINALS]
+
+
+def _flood(end: int, settings: Settings, rng: random.Random) -> list[Frame]:
+    """Frames at line rate, among them datagrams that keep the ports of the terminal server busy."""
+    small = Frame(datagram(_FLOOD_BYTES - FCS_BYTES - HEADER_BYTES, SINK_PORT), cycle=_START)
+    interval = wire_cycles(_FLOOD_BYTES, settings.clock_hz)
+    frames = [small] * int((end - _START) / interval)
+    # In the time that a port needs for one.
+    every = int(
+        _TERMINAL_BYTES * lin.CHARACTER_BITS * settings.clock_hz / SIMULATION_BAUD / interval
+    )
+    for port in _TERMINALS:
+        content = udp_frame(rng.randbytes(_TERMINAL_BYTES), DATA_PORT + port)
+        frames[port::every] = [Frame(content, cycle=_START)] * len(frames[port::every])
+    return frames
+
+
+def _evaluate(result: RunResult, headers: list[_Header], settings: Settings) -> _Answers:
+    bit = bit_q8(BAUD, settings.clock_hz) / 256
+    header_cycles = lin.header_cycles(BAUD, settings.clock_hz)
+    answers = _Answers([], [], 0)
+    dropped = 0
+    for port in _NODES:
+        own = result.characters[result.characters["port"] == 1 + port]
+        cycles = own["cycle"].astype(np.int64)
+        mine = [one for one in headers if one.port == port]
+        limits = [one.begin for one in mine[1:]] + [result.cycles]
+        for one, limit in zip(mine, limits, strict=True):
+            window = slice(*np.searchsorted(cycles, [one.begin, limit]))
+            content = bytes(own["data"][window].astype(np.uint8))
+            right = one.data + bytes([lin.checksum(one.data, one.identifier)])
+            if content != right or own["errors"][window].any():
+                dropped += 1
+            if not len(content):
+                continue
+            end = one.begin + header_cycles
+            answers.spaces.append(int(cycles[window][0]) - end)
+            whole = int(cycles[window][-1]) + lin.CHARACTER_BITS * bit - end
+            answers.lengths.append(whole / (lin.CHARACTER_BITS * len(right) * bit))
+    return _Answers(answers.spaces, answers.lengths, dropped)

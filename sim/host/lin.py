@@ -1,0 +1,180 @@
+"""LIN nodes of a board, over UDP: data of frames, and reports of what happens on the bus.
+
+``firmware/apps/lin/host.h`` describes the datagrams. Nodes are made by the board's command ``lin``.
+"""
+
+from __future__ import annotations
+
+import enum
+import select
+import socket
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .errors import HostError
+
+HOST_PORT = 7200
+ALL_PORTS = 0xFF
+MOST_RECORDS = 64
+_ANSWER, _FAILED, _REPORT = 0x80, 0xC0, 0x40
+_RECORD = struct.Struct(">BBBBI8s")
+_TRY_S = 0.5
+_TRIES = 6
+
+
+class Request(enum.IntEnum):
+    """What a record asks for."""
+
+    SET = 1
+    READ = 2
+    WATCH = 3
+    UNWATCH = 4
+    HEADER = 5
+    WAKE = 6
+    SLEEP = 7
+    SLOT = 8
+    SCHEDULE = 9
+    COUNT = 10
+
+
+class Outcome(enum.IntEnum):
+    """What a report tells."""
+
+    SENT = 0
+    RECEIVED = 1
+    NO_RESPONSE = 2
+    INCOMPLETE = 3
+    BAD_CHECKSUM = 4
+    BAD_CHARACTER = 5
+    BIT_ERROR = 6
+    BAD_SYNC = 7
+    BAD_PARITY = 8
+    BAD_HEADER = 9
+    ASLEEP = 10
+    AWAKE = 11
+
+
+class Failure(enum.IntEnum):
+    """Why a request failed."""
+
+    NO_SUCH_FRAME = 1
+    BAD_IDENTIFIER = 2
+    IN_USE = 3
+    FULL = 4
+    BAD_LENGTH = 5
+    BAD_BIT = 6
+    BAD_SLOT = 7
+    NOT_COMMANDER = 8
+    NO_NODE = 32
+    MALFORMED = 33
+    NO_COUNTER = 34
+    MANY_WATCHERS = 35
+    MANY_SLOTS = 36
+
+
+class Counter(enum.IntEnum):
+    """Counters of a node; from 16 on its outcomes."""
+
+    HEADERS = 0
+    UNANSWERED = 1
+    LATE = 2
+    OVERRUNS = 3
+    REPORTS_LOST = 4
+    FIRST_OUTCOME = 16
+
+
+class LinError(HostError):
+    """A request that the board refused."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A request, an answer or a report; up to eight bytes of data."""
+
+    what: int
+    port: int
+    identifier: int = 0
+    data: bytes = b""
+    number: int = 0
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why the request failed, or None."""
+        return Failure(self.number) if self.what & _FAILED == _FAILED else None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome that a report tells, or None for an answer."""
+        return Outcome(self.what - _REPORT) if self.what & _FAILED == _REPORT else None
+
+
+def encode(records: Iterable[Record]) -> bytes:
+    """A datagram. Raises ``ValueError`` for data of more than eight bytes."""
+    parts = []
+    for record in records:
+        if len(record.data) > 8:
+            raise ValueError(f"data must have at most 8 bytes, not {record.data.hex()!r}")
+        head = (record.what, record.port, record.identifier, len(record.data), record.number)
+        parts.append(_RECORD.pack(*head, record.data))
+    return b"".join(parts)
+
+
+def decode(datagram: bytes) -> list[Record]:
+    """The records of a datagram. Raises ``ValueError`` if it is no whole number of them."""
+    if len(datagram) % _RECORD.size:
+        raise ValueError(f"a datagram must be whole records of 16 bytes, not {len(datagram)} bytes")
+    return [
+        Record(what, port, identifier, data[:count], number)
+        for what, port, identifier, count, number, data in _RECORD.iter_unpack(datagram)
+    ]
+
+
+class LinClient:
+    """A socket for the LIN nodes of one board, closed at the end of a ``with``."""
+
+    def __init__(self, address: str, port: int = HOST_PORT) -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.connect((address, port))
+        #: Reports that came while an answer was waited for.
+        self.reports: list[Record] = []
+
+    def __enter__(self) -> LinClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def ask(self, *requests: Record) -> list[Record]:
+        """Have requests carried out; their answers.
+
+        A request whose answer is lost goes out again. Raises ``LinError`` for the first that the
+        board refused, ``HostError`` if it does not answer.
+        """
+        for _ in range(_TRIES):
+            self._socket.send(encode(requests))
+            while (records := self._receive(_TRY_S)) is not None:
+                if records and records[0].outcome is None:
+                    return self._checked(requests, records)
+                self.reports += records
+        raise HostError("no board answers at {}, UDP port {}".format(*self._socket.getpeername()))
+
+    def next_reports(self, timeout_s: float) -> list[Record]:
+        """Reports, those first that came before; none if nothing comes in time."""
+        found, self.reports = self.reports, []
+        return found or self._receive(timeout_s) or []
+
+    def _receive(self, timeout_s: float) -> list[Record] | None:
+        if not select.select([self._socket], [], [], timeout_s)[0]:
+            return None
+        try:
+            return decode(self._socket.recv(2048))
+        except ConnectionRefusedError:
+            return []
+
+    @staticmethod
+    def _checked(requests: Sequence[Record], answers: list[Record]) -> list[Record]:
+        for request, answer in zip(requests, answers, strict=False):
+            if answer.failure is not None:
+                raise LinError(f"{request} failed: {answer.failure.name}")
+        return answers
