@@ -165,6 +165,9 @@ static void tick_probe(dhcp_client_t *client)
 
     if (net->claim.state == CLAIM_TAKEN) {
         decline(client);
+    } else if (net->claim.state == CLAIM_FREE && client->request_s >= client->lease_s) {
+        net_count(net, COUNT_DHCP_EXPIRED);
+        restart(client, spread(client));
     } else if (net->claim.state == CLAIM_FREE) {
         client->state = DHCP_BOUND;
         client->age_s = client->request_s;
