@@ -9,6 +9,8 @@ BIN     := $(VENV)/bin
 # One experiment, its options, and where its results go.
 E       ?= E1
 ARGS    ?=
+# A board of `make boards`.
+BOARD   ?=
 TIERS   ?= 3
 OUTPUT  ?= build/tierv.v
 # A checkout of CoreMark, for bench-core.
@@ -18,6 +20,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup packages test test-all bench bench-serial bench-full bench-core synth experiment readme sim verilog generate \
+        boards bitstream firmware load flash needs-board \
         formal formal-full coverage mutants lint clean
 
 help:
@@ -32,6 +35,10 @@ help:
 	@echo "make readme                     run the experiments and write their figures into the README"
 	@echo "make sim                        interactive simulation: console here, Ethernet on a TAP or socket"
 	@echo "make verilog [TIERS=3] [ARGS=..] write the core to $(OUTPUT); ARGS=--help shows its options"
+	@echo "make boards                     list the FPGA boards"
+	@echo "make bitstream BOARD=arty       the board's project for its FPGA tools, and the bitstream; ARGS=--help"
+	@echo "make load BOARD=arty            load it into the FPGA; make flash BOARD=.. keeps it"
+	@echo "make firmware BOARD=ecpix5      new firmware in an existing bitstream of an ECP5"
 	@echo "make generate                   make the generated tables of the documents anew"
 	@echo "make formal                     prove the core: the short set"
 	@echo "make formal-full                prove everything, and find every planted bug"
@@ -62,7 +69,7 @@ $(VENV)/.complete: pyproject.toml constraints.txt
 	@echo "installing Python packages into $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check pip==24.0
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[sim,test]
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[sim,test,boards]
 	@touch $@
 
 $(VENV)/.formal: $(VENV)/.complete
@@ -109,6 +116,18 @@ sim: setup
 verilog: setup
 	@$(BIN)/python -m tierv.rtl.verilog --tiers $(TIERS) $(ARGS) $(OUTPUT)
 	@echo "wrote $(OUTPUT)"
+
+boards: setup
+	@$(BIN)/python -m tierv.boards list
+
+needs-board:
+	@test -n "$(BOARD)" || { echo "say which board, BOARD=..; make boards lists them"; exit 1; }
+
+bitstream firmware: needs-board setup $(VENV)/.synth
+	@$(BIN)/python -m tierv.boards $@ $(BOARD) $(ARGS)
+
+load flash: needs-board setup
+	@$(BIN)/python -m tierv.boards $@ $(BOARD) $(ARGS)
 
 generate: setup
 	@$(BIN)/python -m tierv.rtl.document manual

@@ -90,6 +90,7 @@ def compile_firmware(
         "DEFINES": " ".join(f"-D{define}" for define in defines),
     }
     with locked(folder):
+        (folder / "build.log").unlink(missing_ok=True)
         words = [f"{name}={value}" for name, value in arguments.items()]
         jobs = f"-j{os.cpu_count() or 1}"
         run_logged(["make", "-C", FIRMWARE, jobs, *words], folder / "build.log")

@@ -16,6 +16,8 @@ MAX_ETH_SLOTS = 64
 #: Bytes that the console buffers in each direction.
 CONSOLE_FIFO_BYTES = 16
 
+#: A local memory that is filled consists of whole block RAMs: eight for each byte of two words.
+FILLED_STEP_BYTES = 16 << 10
 #: Bytes that each memory must have.
 _LEAST_BYTES = {"rom": 0, "sram": 0, "main_ram": 0, "itcm": 1 << 10, "dtcm": 1 << 10}
 
@@ -59,11 +61,11 @@ class SocParams:
     mac_address: str = "10:e2:d5:00:00:01"
     local_ip: str = "192.168.1.50"
     remote_ip: str = "192.168.1.100"
-    #: Bytes of the memories, powers of two; 0: no ROM, no main memory.
+    #: Bytes of the memories, powers of two; 0: there is none.
     rom_bytes: int = soc_map.SIZES["rom"]
     sram_bytes: int = soc_map.SIZES["sram"]
     main_ram_bytes: int = soc_map.SIZES["main_ram"]
-    #: Of the local memories, which this project's core has.
+    #: Of the local memories, which this project's core has; multiples of 16 KiB if they are filled.
     itcm_bytes: int = soc_map.SIZES["itcm"]
     dtcm_bytes: int = soc_map.SIZES["dtcm"]
     #: The local memories hold a program when the FPGA has been configured; the core starts in it.
@@ -86,7 +88,11 @@ class SocParams:
                 raise ValueError(f"{name} must be a power of two, not {slots!r}")
         for name, least in _LEAST_BYTES.items():
             size = self._check(f"{name}_bytes", least, soc_map.room(name))
-            if size & (size - 1):
+            if name in ("itcm", "dtcm") and self.filled_memories:
+                if size % FILLED_STEP_BYTES:
+                    step = FILLED_STEP_BYTES
+                    raise ValueError(f"{name}_bytes must be a multiple of {step}, not {size!r}")
+            elif size & (size - 1):
                 raise ValueError(f"{name}_bytes must be a power of two, not {size!r}")
         if not self.rom_bytes and not self.filled_memories:
             raise ValueError("rom_bytes must not be 0 without filled_memories: nothing to start in")

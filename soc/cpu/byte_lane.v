@@ -3,6 +3,7 @@
 // reads what it writes.
 module tierv_byte_lane #(
     parameter ADDRESS_BITS = 10,
+    parameter DEPTH = 1 << ADDRESS_BITS,
     parameter CONTENT = ""
 ) (
     input clk,
@@ -16,7 +17,7 @@ module tierv_byte_lane #(
     output reg [7:0] bus_read
 );
     (* no_rw_check, ramstyle = "no_rw_check", ram_style = "block" *)
-    reg [7:0] bytes [0:(1 << ADDRESS_BITS)-1];
+    reg [7:0] bytes [0:DEPTH-1];
 
     generate
         if (CONTENT != "") begin : filled

@@ -45,6 +45,11 @@ class Lane:
         return image[_BYTES * self.column + self.byte :: _BYTES * _COLUMNS[self.memory]]
 
 
+def room_bytes(size_bytes: int) -> int:
+    """The power of two that a memory of this size takes in the address space."""
+    return 1 << (size_bytes - 1).bit_length()
+
+
 def lanes() -> list[Lane]:
     """All lanes of the two memories."""
     return [
@@ -74,10 +79,11 @@ def hex_files(sizes: Mapping[str, int], images: Mapping[str, bytes]) -> dict[str
     return {lane.file: hex_text(lane.content(padded[lane.memory])) for lane in lanes()}
 
 
-def _filled(memory: TightlyCoupledMemory, name: str) -> Module:
+def _filled(memory: TightlyCoupledMemory, name: str, size_bytes: int) -> Module:
     """What ``memory`` consists of if it has the content of the files of ``name``.
 
-    A port that writes reads what it writes.
+    ``size_bytes`` may be less than the addresses have room for; what is not there reads as
+    anything. A port that writes reads what it writes.
     """
     m = Module()
     columns = _COLUMNS[name]
@@ -95,6 +101,7 @@ def _filled(memory: TightlyCoupledMemory, name: str) -> Module:
         m.submodules[f"column{lane.column}_byte{lane.byte}"] = Instance(
             "tierv_byte_lane",
             p_ADDRESS_BITS=len(memory.address),
+            p_DEPTH=size_bytes // (_BYTES * columns),
             p_CONTENT=lane.file,
             i_clk=ClockSignal(),
             i_local_write=memory.write_mask[position],
@@ -117,24 +124,36 @@ class FilledMemory(TightlyCoupledMemory):
     """
 
     def __init__(self, name: str, size_bytes: int) -> None:
-        self._name = name
-        super().__init__(size_bytes=size_bytes, columns=_COLUMNS[name])
+        self._name, self._size_bytes = name, size_bytes
+        super().__init__(size_bytes=room_bytes(size_bytes), columns=_COLUMNS[name])
 
     def elaborate(self, platform) -> Module:
-        return _filled(self, self._name)
+        return _filled(self, self._name, self._size_bytes)
 
 
 class _FilledCluster(Cluster):
-    def __init__(self, params: CoreParams) -> None:
+    def __init__(self, params: CoreParams, sizes: Mapping[str, int]) -> None:
         super().__init__(params)
         # The cluster has made its memories, and joins them to the core: they stay.
         for name, memory in (("itcm", self._imem), ("dtcm", self._dmem)):
-            memory.elaborate = lambda platform, memory=memory, name=name: _filled(memory, name)
+            memory.elaborate = _elaboration(memory, name, sizes[name])
 
 
-def filled_cluster_verilog(params: CoreParams) -> str:
-    """The core and its memories as module ``tierv_cluster``, beside the files of ``hex_files``."""
+def _elaboration(memory: TightlyCoupledMemory, name: str, size_bytes: int):
+    """The method ``elaborate`` of a memory that is filled."""
+
+    def elaborate(platform) -> Module:
+        return _filled(memory, name, size_bytes)
+
+    return elaborate
+
+
+def filled_cluster_verilog(params: CoreParams, sizes: Mapping[str, int]) -> str:
+    """The core and its memories as module ``tierv_cluster``, beside the files of ``hex_files``.
+
+    ``sizes`` are the bytes of ``itcm`` and ``dtcm``, at most those of the regions in ``params``.
+    """
     cluster = verilog.convert(
-        _FilledCluster(params), name=CLUSTER_MODULE, strip_internal_attrs=True
+        _FilledCluster(params, sizes), name=CLUSTER_MODULE, strip_internal_attrs=True
     )
     return f"{cluster}\n{LANE.read_text()}"

@@ -16,7 +16,7 @@ from tierv.rtl.params import CoreParams, Region
 from tierv.rtl.verilog import CLUSTER_MODULE, cluster_verilog
 
 from ..map import ORIGINS, SIZES
-from .filled import filled_cluster_verilog
+from .filled import filled_cluster_verilog, room_bytes
 
 #: Tiers of each variant.
 VARIANTS = {"standard": 3, "single": 1} | {f"tiers{n}": n for n in range(1, MAX_TIERS + 1)}
@@ -93,11 +93,11 @@ class TierV(CPU):
 
     def add_soc_components(self, soc) -> None:
         """Put the memories on the bus and tell the software about the core."""
-        sizes = getattr(soc, "local_memory_bytes", SIZES)
+        self._sizes = sizes = getattr(soc, "local_memory_bytes", SIZES)
         self.parameters = replace(
             self.parameters,
-            imem=Region(base=ORIGINS["itcm"], size_bytes=sizes["itcm"]),
-            dmem=Region(base=ORIGINS["dtcm"], size_bytes=sizes["dtcm"]),
+            imem=Region(base=ORIGINS["itcm"], size_bytes=room_bytes(sizes["itcm"])),
+            dmem=Region(base=ORIGINS["dtcm"], size_bytes=room_bytes(sizes["dtcm"])),
         )
         for name, bus, region in (
             ("itcm", self.itcm_bus, self.parameters.imem),
@@ -106,9 +106,7 @@ class TierV(CPU):
             soc.bus.add_slave(
                 name=name,
                 slave=bus,
-                region=SoCRegion(
-                    origin=region.base, size=region.size_bytes, mode="rwx", cached=True
-                ),
+                region=SoCRegion(origin=region.base, size=sizes[name], mode="rwx", cached=True),
             )
         soc.add_config("CPU_TIERS", self.parameters.tiers)
 
@@ -141,8 +139,10 @@ class TierV(CPU):
         folder = Path(self.platform.output_dir)
         source = (folder / "gateware" / f"{CLUSTER_MODULE}.v").resolve()
         source.parent.mkdir(parents=True, exist_ok=True)
-        verilog = filled_cluster_verilog if self.filled_memories else cluster_verilog
-        source.write_text(verilog(self.parameters))
+        if self.filled_memories:
+            source.write_text(filled_cluster_verilog(self.parameters, self._sizes))
+        else:
+            source.write_text(cluster_verilog(self.parameters))
         self.platform.add_source(str(source))
         headers = folder / "software" / "include" / "generated"
         headers.mkdir(parents=True, exist_ok=True)

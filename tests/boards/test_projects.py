@@ -1,0 +1,140 @@
+"""Every board's project: pins, clocks, map and completeness, without the tools it is for."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+
+import pytest
+from emitted import clocks, constraints, emitted, files_of, ports
+
+from tierv.boards.board import Board, Family, Phy, SerialPins
+from tierv.boards.project import SCRIPTS
+from tierv.boards.registry import BOARDS, find_board
+from tierv.soc import map as soc_map
+
+EACH = pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+
+
+@EACH
+def test_every_port_has_a_pin_of_its_own_and_an_io_standard(board: Board):
+    project = emitted(board)
+    found = constraints(project)
+    names = ports(project)
+    assert len(names) > 10
+    assert found.pins.keys() == names
+    assert found.standards.keys() == names
+    assert len(set(found.pins.values())) == len(names)
+    assert not [name for name, pin in found.pins.items() if ":" in pin or pin in ("-", "None")]
+
+
+@EACH
+def test_the_serial_ports_are_on_the_pins_that_the_board_says(board: Board):
+    platform = board.platform()
+    found = constraints(emitted(board)).pins
+    resolved = platform.constraint_manager.connector_manager.resolve_identifiers
+    for index, pins in enumerate(board.serial):
+        assert [found[f"tierv_serial{index}_{name}"] for name in ("tx", "rx")] == resolved(
+            [pins.tx, pins.rx]
+        )
+
+
+@EACH
+def test_every_clock_has_a_constraint(board: Board):
+    project = emitted(board)
+    found = constraints(project).clocks_mhz
+    assert found[board.clock + ("0" if f"{board.clock}0" in found else "")] == pytest.approx(
+        board.clock_hz / 1e6
+    )
+    # The PLL's are derived from its input.
+    derived = {"sys_clk"}
+    assert clocks(project) <= found.keys() | derived
+    if board.phy is not Phy.NONE:
+        assert {"eth_rx_clk", "eth_tx_clk"} <= clocks(project)
+        wanted = 125 if board.phy is Phy.RGMII else 25
+        assert found["eth_rx_clk"] == found["eth_tx_clk"] == pytest.approx(wanted)
+
+
+@EACH
+def test_registers_and_lines_are_those_of_the_map(board: Board):
+    described = json.loads((emitted(board).folder / "soc/csr.json").read_text())
+    pages = described["csr_bases"]
+    for name, base in pages.items():
+        page = soc_map.CSR_PAGES[name]
+        assert base == soc_map.ORIGINS["csr"] + page * soc_map.CSR_PAGE_BYTES, name
+    assert {"uart", "serial", "timer0", "leds"} <= pages.keys()
+    assert ("ethmac" in pages) == (board.phy is not Phy.NONE)
+    constants = described["constants"]
+    for name, line in soc_map.lines(board.soc.uarts).items():
+        number = constants.get(f"{name}_interrupt")
+        assert number in (line, None), name
+    assert constants["config_clock_frequency"] == board.soc.sys_clk_hz
+    memories = {name: one["size"] for name, one in described["memories"].items()}
+    assert memories["itcm"] == board.soc.itcm_bytes
+    assert memories["dtcm"] == board.soc.dtcm_bytes
+    assert memories.get("main_ram", 0) == board.soc.main_ram_bytes
+
+
+@EACH
+def test_the_project_is_complete_and_can_be_moved(board: Board):
+    project = emitted(board)
+    named = files_of(project)
+    assert not [path.name for path in named if not path.is_file()]
+    verilog = {path.name for path in named if path.suffix == ".v"}
+    assert verilog == {f"{board.name}.v", "tierv_cluster.v"}
+    contents = [path for path in named if path.suffix == ".hex"]
+    bytes_ = sum(len(path.read_text().split()) for path in contents)
+    assert bytes_ == board.soc.itcm_bytes + board.soc.dtcm_bytes
+    for path in project.gateware.iterdir():
+        if path.suffix in SCRIPTS:
+            # Tools of the system may be named by their place.
+            lines = [line for line in path.read_text().splitlines() if not line.startswith("#!")]
+            assert not re.search(r"(?<![\w:])/\w+/", "\n".join(lines)), path.name
+
+
+def test_paths_between_the_clocks_of_quartus_are_cut_both_ways():
+    text = emitted(BOARDS["de2_115"]).source(".sdc").read_text()
+    for name in ("eth_rx_clk", "eth_tx_clk"):
+        assert f"set_clock_groups -asynchronous -group [get_clocks {{{name}}}]" in text
+
+
+def test_an_unknown_board_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match="board must be one of arty, .*ecpix5.* not 'artix'"):
+        find_board("artix")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"serial": ()}, "serial of arty must be for 4 ports, not 0"),
+        ({"phy": Phy.NONE}, "ethernet of arty must fit phy, not True"),
+        (
+            {"soc": dataclasses.replace(BOARDS["arty"].soc, filled_memories=False, rom_bytes=1024)},
+            "filled_memories of arty must be True",
+        ),
+        (
+            {
+                "phy": Phy.RGMII,
+                "soc": dataclasses.replace(BOARDS["arty"].soc, sys_clk_hz=25_000_000),
+            },
+            "sys_clk_hz of arty must be at least 32000000 for RGMII, not 25000000",
+        ),
+    ],
+)
+def test_a_board_that_contradicts_itself_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(BOARDS["arty"], **changes)
+
+
+def test_a_pin_that_is_used_twice_is_noticed():
+    board = BOARDS["ecpix5"]
+    twice = SerialPins(tx="pmod0:0", rx="pmod0:1", where="PMOD 0")
+    wrong = dataclasses.replace(board, name="twice", serial=(twice, *board.serial[1:3], twice))
+    pins = constraints(emitted(wrong)).pins
+    assert len(set(pins.values())) == len(pins) - 2
+
+
+def test_open_flow_and_vendor_boards_are_there():
+    families = {board.family for board in BOARDS.values()}
+    assert families == set(Family)

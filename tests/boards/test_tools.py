@@ -1,0 +1,196 @@
+"""What surrounds the FPGA's tools: verdicts on timing, memory contents, missing programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from tierv.boards import load, vendor
+from tierv.boards.__main__ import main
+from tierv.boards.board import Family
+from tierv.boards.ecp5 import Ecp5Flow, TimingError, changed_block_rams, check_timing, read_report
+from tierv.boards.project import Project, memory_images, pattern_images
+from tierv.boards.registry import BOARDS
+from tierv.sim.elf import Segment
+from tierv.sim.paths import BuildError
+from tierv.sim.synthesis.flow import UTILISATION
+
+SIZES = {"itcm": 16 << 10, "dtcm": 16 << 10}
+
+
+def report(**clocks: tuple[float, float]) -> str:
+    fmax = {
+        f"$glbnet${name}": {"achieved": reached, "constraint": wanted}
+        for name, (reached, wanted) in clocks.items()
+    }
+    cells = {cell: {"used": 3, "available": 7} for cell in UTILISATION.values()}
+    return json.dumps({"fmax": fmax, "utilization": cells})
+
+
+def test_a_missed_clock_is_an_error_that_names_it():
+    routed = read_report(report(sys_clk=(49.9, 50.0), eth_rx_clk=(140.0, 125.0)))
+    with pytest.raises(TimingError, match=r"not met: sys_clk 49\.9 MHz of 50\.0; another --seed"):
+        check_timing(routed)
+
+
+def test_clocks_that_are_reached_are_no_error():
+    routed = read_report(report(sys_clk=(50.0, 50.0)))
+    check_timing(routed)
+    assert routed.cells["EBR"] == (3, 7)
+
+
+def test_a_report_without_clocks_is_refused():
+    with pytest.raises(ValueError, match="must have a clock"):
+        read_report(report())
+
+
+SUMMARY = """\
+Type  : Slow 1200mV 85C Model Setup 'sys_clk'
+Slack : {}
+TNS   : 0.000
+
+Type  : Slow 1200mV 85C Model Hold 'sys_clk'
+Slack : 0.402
+TNS   : 0.000
+"""
+
+
+def test_negative_slack_of_quartus_is_an_error_that_names_it():
+    vendor.check_quartus_timing(SUMMARY.format("1.234"))
+    with pytest.raises(TimingError, match=r"85C Model Setup 'sys_clk' -0\.100 ns"):
+        vendor.check_quartus_timing(SUMMARY.format("-0.100"))
+    with pytest.raises(TimingError, match="no slack is reported"):
+        vendor.check_quartus_timing("")
+
+
+def test_vivado_must_say_that_timing_is_met():
+    vendor.check_vivado_timing("...\nAll user specified timing constraints are met.\n")
+    with pytest.raises(TimingError, match="not met"):
+        vendor.check_vivado_timing("...\nTiming constraints are not met.\n")
+
+
+class FakeProgram:
+    """A program with segments of zeros, or of what is given."""
+
+    def __init__(self, *segments: tuple[int, bytes], entry: int = 0x2000_0000) -> None:
+        self.entry = entry
+        self.segments = [Segment(address, address, data) for address, data in segments]
+
+
+def test_segments_go_to_their_memories():
+    program = FakeProgram((0x2000_0000, b"code"), (0x3000_0010, b"data"), (0x2000_0008, b"more"))
+    images = memory_images(program, SIZES)
+    assert images == {"itcm": b"code\0\0\0\0more", "dtcm": bytes(16) + b"data"}
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (FakeProgram(entry=0x4000_0000), "must start at 0x20000000.* not at 0x40000000"),
+        (FakeProgram((0x4000_0000, b"x")), "local memories, not at 0x40000000 to 0x40000001"),
+        (FakeProgram((0x2000_3FFF, b"xy")), "local memories, not at 0x20003fff to 0x20004001"),
+    ],
+)
+def test_a_program_that_does_not_fit_is_refused(program, message):
+    with pytest.raises(ValueError, match=message):
+        memory_images(program, SIZES)
+
+
+def test_no_part_of_the_pattern_comes_twice():
+    images = pattern_images({"itcm": 96 << 10, "dtcm": 64 << 10})
+    for first in range(4):
+        parts = [
+            bytes(image[start : start + 2048 : 4])
+            for image in images.values()
+            for start in range(first, len(image), 2048)
+        ]
+        assert len(set(parts)) == len(parts) == 80
+
+
+def test_changed_block_rams_are_counted():
+    before = ".bram_init 0\n1 2\n3 4\n\n.bram_init 1\n5 6\n\n.tile X\n"
+    assert changed_block_rams(before, before) == 0
+    assert changed_block_rams(before, before.replace("3 4", "3 5")) == 1
+    assert changed_block_rams(before, before.replace(".tile X", ".tile Y")) == 0
+
+
+def invoke(*words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(main, words)
+    return done.exit_code, " ".join(done.output.split())
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def elsewhere(monkeypatch, tmp_path):
+    """Another folder for everything that is built."""
+    monkeypatch.setattr("tierv.boards.project.build_root", lambda: tmp_path / "build")
+    return tmp_path / "build"
+
+
+def test_a_missing_vendor_tool_is_told_with_where_the_project_lies(nothing_installed):
+    for name, tool in (("arty", "vivado"), ("de2_115", "quartus_map")):
+        project = Project(BOARDS[name])
+        with pytest.raises(vendor.MissingToolError) as error:
+            vendor.build(project)
+        text = str(error.value)
+        assert f"{tool} is not installed: install" in text
+        assert str(project.gateware) in text
+        assert f"build_{name}.sh" in text
+
+
+@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("command", ["load", "flash"])
+def test_loading_says_what_is_missing(name, command, nothing_installed, elsewhere):
+    status, text = invoke(command, name)
+    assert status == 1
+    assert f"make bitstream BOARD={name}" in text
+    board = BOARDS[name]
+    vendors = board.family in vendor.TOOLS
+    path = vendor.bitstream(Project(board)) if vendors else Ecp5Flow(Project(board)).bitstream
+    path.parent.mkdir(parents=True)
+    path.touch()
+    status, text = invoke(command, name)
+    assert status == 1
+    program = "openFPGALoader"
+    if board.family in (Family.CYCLONE4, Family.CYCLONE5):
+        program = "quartus_pgm" if command == "load" else "quartus_cpf"
+    assert f"{program} is not installed; install: " in text
+
+
+def test_a_loader_that_fails_is_an_error(elsewhere, tmp_path):
+    board = BOARDS["arty"]
+    path = tmp_path / "arty.bit"
+    path.touch()
+    with pytest.raises(BuildError, match=r"false failed \(1\): is Digilent Arty A7-35T connected"):
+        load.run([["false"]], board, path)
+    load.run([["true"]], board, path)
+
+
+def test_firmware_without_a_routed_design_is_refused(elsewhere):
+    status, text = invoke("firmware", "ecpix5")
+    assert status == 1
+    assert "there is no project in" in text
+    assert "make bitstream BOARD=ecpix5" in text
+    status, text = invoke("firmware", "arty")
+    assert status == 1
+    assert "board must be one with an ECP5 for this, not arty" in text
+
+
+def test_an_unknown_board_is_refused_with_those_there_are():
+    status, text = invoke("bitstream", "artix")
+    assert status == 2
+    assert "board must be one of arty, " in text
+    assert "not 'artix'" in text
+
+
+def test_boards_are_listed():
+    status, text = invoke("list")
+    assert status == 0
+    assert all(name in text for name in ("arty", "ecpix5"))
