@@ -11,6 +11,8 @@
  *                                           and the report or "-"
  *   counters                                all of them
  *   checksum CLASSIC PID HEX, protect IDENTIFIER
+ *   request PEER HEX                        the answer to a datagram of a host; port 0 is the node
+ *   watchers PORT                           the mask of hosts that watch
  *
  * EVENTS are separated by commas: r BYTE.FLAGS.CYCLE (a character), e MASK.FLAGS.CYCLE (the byte that was
  * to be sent last, exclusive or MASK), t CYCLE (a tick), all in hexadecimal.
@@ -19,12 +21,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/lin/diagnostic.h"
+#include "apps/lin/host.h"
 #include "text.h"
 
-static lin_node_t node;
-static lin_identity_t identity;
+static lin_port_t port;
 static uint32_t last_sent;
+
+lin_port_t *lin_of_port(uint32_t number)
+{
+    return number == 0 ? &port : NULL;
+}
 
 static void print_report(uint32_t place, uint32_t actions)
 {
@@ -33,9 +39,9 @@ static void print_report(uint32_t place, uint32_t actions)
         printf("-\n");
         return;
     }
-    printf("%u.%x.%u.%x.", node.report.outcome, node.report.identifier, node.report.bytes,
-           node.report.cycle);
-    text_print_hex(node.report.data, node.report.bytes);
+    printf("%u.%x.%u.%x.", port.node.report.outcome, port.node.report.identifier, port.node.report.bytes,
+           port.node.report.cycle);
+    text_print_hex(port.node.report.data, port.node.report.bytes);
 }
 
 static void feed(const char *events)
@@ -47,11 +53,11 @@ static void feed(const char *events)
         int used = 0;
         uint32_t actions;
         if (sscanf(events, "t%x%n", &cycle, &used) == 1) {
-            actions = lin_tick(&node, cycle);
+            actions = lin_tick(&port.node, cycle);
         } else if (sscanf(events, "r%x.%x.%x%n", &byte, &flags, &cycle, &used) == 3) {
-            actions = lin_receive(&node, byte, flags, cycle);
+            actions = lin_receive(&port.node, byte, flags, cycle);
         } else if (sscanf(events, "e%x.%x.%x%n", &byte, &flags, &cycle, &used) == 3) {
-            actions = lin_receive(&node, byte ^ last_sent, flags, cycle);
+            actions = lin_receive(&port.node, byte ^ last_sent, flags, cycle);
         } else {
             text_fail("bad event");
         }
@@ -69,7 +75,7 @@ static void feed(const char *events)
 
 static void print_counters(void)
 {
-    const lin_counters_t *counters = &node.counters;
+    const lin_counters_t *counters = &port.node.counters;
 
     printf("%u %u %u", counters->headers, counters->unanswered, counters->late);
     for (uint32_t outcome = 0; outcome < LIN_OUTCOMES; outcome++) {
@@ -82,7 +88,7 @@ static void read_frame(void)
 {
     uint8_t data[LIN_DATA_BYTES] = {0};
     uint32_t bytes = 0, written = 0;
-    lin_result_t result = lin_read(&node, text_number(1), data, &bytes, &written);
+    lin_result_t result = lin_read(&port.node, text_number(1), data, &bytes, &written);
 
     printf("%u %u ", result, written);
     text_print_hex(data, bytes);
@@ -98,7 +104,7 @@ static lin_result_t schedule(void)
         slots[index].identifier = packed[3 * index];
         slots[index].slot_ms = (uint16_t)(packed[3 * index + 1] << 8 | packed[3 * index + 2]);
     }
-    return lin_schedule(&node, slots, count);
+    return lin_schedule(&port.node, slots, count);
 }
 
 static void diagnose(void)
@@ -109,12 +115,26 @@ static void diagnose(void)
     if (text_hex(request, 1) != LIN_DATA_BYTES) {
         text_fail("a request has eight bytes");
     }
-    if (lin_diagnose(&node, &identity, request, response)) {
+    if (lin_diagnose(&port.node, &port.identity, request, response)) {
         text_print_hex(response, LIN_DATA_BYTES);
     } else {
         printf("-\n");
     }
-    printf("%x\n", identity.nad);
+    printf("%x\n", port.identity.nad);
+}
+
+/* The payload lies in memory of its own size, so that the sanitizer sees what is beyond it. */
+static void request(void)
+{
+    static uint8_t text[TEXT_HEX_BYTES];
+    uint32_t bytes = text_hex(text, 2);
+    uint32_t room = bytes > LIN_HOST_RECORD_BYTES ? bytes : LIN_HOST_RECORD_BYTES;
+    uint8_t *payload = malloc(room);
+
+    memcpy(payload, text, bytes);
+    bytes = lin_host_answer(payload, bytes, (lin_host_peer_t){text_number(1), 7});
+    text_print_hex(payload, bytes);
+    free(payload);
 }
 
 /* Commands that answer with a result; false if this is none. */
@@ -124,21 +144,21 @@ static bool run_result(const char *command)
     lin_result_t result;
 
     if (strcmp(command, "add") == 0) {
-        result = lin_add(&node, text_number(1), (lin_direction_t)text_number(2), text_number(3),
+        result = lin_add(&port.node, text_number(1), (lin_direction_t)text_number(2), text_number(3),
                          text_number(4), text_number(5));
     } else if (strcmp(command, "remove") == 0) {
-        result = lin_remove(&node, text_number(1));
+        result = lin_remove(&port.node, text_number(1));
     } else if (strcmp(command, "write") == 0) {
         uint32_t bytes = text_hex(data, 2);
-        result = lin_write(&node, text_number(1), data, bytes);
+        result = lin_write(&port.node, text_number(1), data, bytes);
     } else if (strcmp(command, "assign") == 0) {
-        result = lin_assign(&node, text_number(1), text_number(2));
+        result = lin_assign(&port.node, text_number(1), text_number(2));
     } else if (strcmp(command, "schedule") == 0) {
         result = schedule();
     } else if (strcmp(command, "header") == 0) {
-        result = lin_request_header(&node, text_number(1));
+        result = lin_request_header(&port.node, text_number(1));
     } else if (strcmp(command, "sleep") == 0) {
-        result = lin_go_to_sleep(&node);
+        result = lin_go_to_sleep(&port.node);
     } else {
         return false;
     }
@@ -151,20 +171,24 @@ static void run(const char *command)
     static uint8_t data[TEXT_HEX_BYTES];
 
     if (strcmp(command, "init") == 0) {
-        lin_node_init(&node, (lin_role_t)text_number(1), text_number(2), text_number(3));
+        lin_node_init(&port.node, (lin_role_t)text_number(1), text_number(2), text_number(3));
         last_sent = 0;
     } else if (strcmp(command, "wake") == 0) {
-        lin_wake(&node);
+        lin_wake(&port.node);
     } else if (strcmp(command, "read") == 0) {
         read_frame();
     } else if (strcmp(command, "identity") == 0) {
-        identity = (lin_identity_t){(uint16_t)text_number(1), (uint16_t)text_number(2),
+        port.identity = (lin_identity_t){(uint16_t)text_number(1), (uint16_t)text_number(2),
                                     (uint8_t)text_number(3),  (uint8_t)text_number(4),
                                     (uint8_t)text_number(5),  text_number(6)};
     } else if (strcmp(command, "diagnose") == 0) {
         diagnose();
     } else if (strcmp(command, "feed") == 0) {
         feed(text_word(1));
+    } else if (strcmp(command, "request") == 0) {
+        request();
+    } else if (strcmp(command, "watchers") == 0) {
+        printf("%x\n", lin_host_watchers(text_number(1)));
     } else if (strcmp(command, "counters") == 0) {
         print_counters();
     } else if (strcmp(command, "checksum") == 0) {
