@@ -59,6 +59,7 @@ serial_result_t serial_init(serial_t *serial, uint32_t port)
     set(serial, SERIAL_REGISTER(FORMAT), 0);
     (void)serial_set_format(serial, &usual_format, NULL);
     (void)serial_set_levels(serial, &usual_levels);
+    (void)serial_set_limit(serial, SERIAL_RECEIVE_DEPTH);
     set(serial, SERIAL_REGISTER(FLOW), 1u << CSR_SERIAL_PORT0_FLOW_ASSERT_RTS_OFFSET);
     serial_purge_received(serial);
     serial_purge_transmit(serial);
@@ -119,6 +120,15 @@ serial_result_t serial_set_levels(serial_t *serial, const serial_levels_t *level
         levels->stop_level
             | (uint32_t)levels->resume_level << CSR_SERIAL_PORT0_FLOW_LEVELS_RESUME_OFFSET);
     set(serial, SERIAL_REGISTER(TIMEOUT), levels->timeout_bits);
+    return SERIAL_OK;
+}
+
+serial_result_t serial_set_limit(const serial_t *serial, uint32_t characters)
+{
+    if (characters < 1 || characters > SERIAL_RECEIVE_DEPTH) {
+        return SERIAL_BAD_LEVEL;
+    }
+    set(serial, SERIAL_REGISTER(LIMIT), characters);
     return SERIAL_OK;
 }
 

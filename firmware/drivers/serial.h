@@ -223,6 +223,9 @@ serial_result_t serial_set_format(serial_t *serial, const serial_format_t *forma
 /* With an error nothing has changed. */
 serial_result_t serial_set_levels(serial_t *serial, const serial_levels_t *levels);
 
+/* The receive FIFO takes so many characters, 1 to its depth, as if it had been built so. */
+serial_result_t serial_set_limit(const serial_t *serial, uint32_t characters);
+
 /* `flow` is a sum of serial_flow_t. */
 void serial_set_flow(serial_t *serial, uint32_t flow);
 

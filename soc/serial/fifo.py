@@ -20,6 +20,8 @@ class ReceiveFifo(LiteXModule):
     """
 
     def __init__(self, depth: int, *, stamps: bool) -> None:
+        #: Characters that it takes, up to the depth.
+        self.limit = Signal(max=depth + 1, reset=depth)
         #: Puts a character in, unless ``full``.
         self.put = put = Signal()
         self.entry = Signal(12)
@@ -38,7 +40,7 @@ class ReceiveFifo(LiteXModule):
         self.taken_stamp = Signal(32)
 
         store = put & ~full
-        self.comb += full.eq(level == depth)
+        self.comb += full.eq(level >= self.limit)
         self.sync += If(store | (take != 0), level.eq(level + store - take))
         held = Signal(max=BURST + 1)
         self._add_window(held, store, depth)

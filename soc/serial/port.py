@@ -85,6 +85,7 @@ class SerialPort(PortRegisters):
             ),
             control.stop_level.eq(self.flow_levels.fields.stop),
             control.resume_level.eq(self.flow_levels.fields.resume),
+            self.receive_fifo.limit.eq(self.limit.storage),
             self.receive_fifo.reset.eq(self.purge.fields.receive),
             self.transmit_fifo.reset.eq(self.purge.fields.transmit),
         ]

@@ -212,6 +212,12 @@ class PortRegisters(LiteXModule):
             description="Bit times from the middle of a character's stop bit to the receive event,"
             " if nothing else comes; 0: never.",
         )
+        self.limit = CSRStorage(
+            _LEVEL_BITS,
+            reset=params.receive_depth,
+            description="Characters that the receive FIFO takes, 1 to its depth: with fewer it is"
+            " as if it had been built so.",
+        )
         self.purge = CSRStorage(
             fields=[
                 CSRField("receive", pulse=True, description="Empties the receive FIFO."),

@@ -27,12 +27,12 @@ def sixteen() -> Simulation:
     return Simulation(build_model(ModelParams(soc=params, profile=False)))
 
 
-def test_all_sixteen_ports_work_at_once(sixteen):
+def test_the_console_and_all_sixteen_ports_work_at_once(sixteen):
     program = build_firmware("uart_loop", sixteen.model.include)
-    items = [UartBytes(port, bytes([port, 0x80 + port])) for port in range(16)]
-    result = sixteen.run(program, cycles=5_000_000, uart=items, set={"characters": 32, "ports": 16})
-    expected = [bytes([port + 1, 0x81 + port]) for port in range(16)]
-    assert [result.uart(port) for port in range(16)] == expected
+    items = [UartBytes(port, bytes([port, 0x80 + port])) for port in range(17)]
+    result = sixteen.run(program, cycles=5_000_000, uart=items, set={"characters": 34, "ports": 17})
+    expected = [bytes([port + 1, 0x81 + port]) for port in range(17)]
+    assert [result.uart(port) for port in range(17)] == expected
 
 
 def test_frames_pass_at_a_clock_that_the_mii_rate_does_not_divide(sixteen):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import Edge, Timer
+from cocotb.triggers import Edge, RisingEdge, Timer
 from cocotb.utils import get_sim_time
 from csr_block import REGISTERS_VARIABLE
 
@@ -55,7 +55,7 @@ USUAL = Form()
 
 def tuning(baud: float) -> int:
     """Value of the register tuning."""
-    return round(baud * 2**32 / SYS_CLK_HZ)
+    return min(round(baud * 2**32 / SYS_CLK_HZ), 2**29 - 1)
 
 
 class SerialBench:
@@ -104,6 +104,12 @@ class SerialBench:
     async def until(self, cycle: int) -> None:
         """Wait for the middle of a cycle."""
         await self.step(cycle - self.cycle)
+
+    async def rise(self, signal) -> int:
+        """Wait for a signal to rise; returns the cycle and waits for its middle."""
+        await RisingEdge(signal)
+        await Timer(PERIOD_PS // 2, "ps")
+        return self.cycle
 
     async def set_form(self, form: Form) -> None:
         await self.write("tuning", tuning(form.baud))

@@ -10,10 +10,18 @@ from migen import Record, Signal
 from serial_bench import SYS_CLK_HZ
 
 from tierv.soc.serial import SerialParams, SerialPorts
+from tierv.soc.serial.params import baud_range, tuning_word
 
 #: Characters in the receive and in the transmit FIFO.
 DEPTHS = {"usual": (16, 16), "least": (1, 1), "most": (256, 256), "uneven": (7, 3)}
-MODULES = {"cocotb_serial_receiver": ("usual",), "cocotb_serial_turn": ("usual",)}
+MODULES = {
+    "cocotb_serial_receiver": ("usual",),
+    "cocotb_serial_transmitter": ("usual",),
+    "cocotb_serial_events": ("usual",),
+    "cocotb_serial_flow": ("usual",),
+    "cocotb_serial_turn": ("usual",),
+    "cocotb_serial_fifo": tuple(DEPTHS),
+}
 ITEMS = [
     pytest.param(module, size, test, id=f"{size}-{test}")
     for module, sizes in MODULES.items()
@@ -50,3 +58,54 @@ def test_serial(module, size, test):
     assert test in results, f"{module} ended before {test}"
     if results[test]:
         pytest.fail(results[test], pytrace=False)
+
+
+#: Rates that serial ports usually have.
+STANDARD_BAUDS = (
+    *(300, 600, 1_200, 2_400, 4_800, 9_600, 14_400, 19_200, 28_800, 31_250, 38_400, 57_600),
+    *(76_800, 115_200, 230_400, 460_800, 500_000, 921_600),
+)
+
+
+@pytest.mark.parametrize("sys_clk_hz", [50_000_000, 60_000_000, 100_000_000, 125_000_000])
+def test_every_standard_speed_is_within_a_thousandth(sys_clk_hz):
+    for baud in STANDARD_BAUDS:
+        achieved = tuning_word(baud, sys_clk_hz) * sys_clk_hz / 2**32
+        assert abs(achieved / baud - 1) < 0.001, baud
+
+
+def test_the_slowest_speed_is_within_a_thousandth_too():
+    slowest, _ = baud_range(SYS_CLK_HZ)
+    assert abs(tuning_word(slowest, SYS_CLK_HZ) * SYS_CLK_HZ / 2**32 / slowest - 1) <= 0.001
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"ports": 0}, "ports must be an integer from 1 to 16, not 0"),
+        ({"ports": 17}, "ports must be an integer from 1 to 16, not 17"),
+        ({"receive_depth": 0}, "receive_depth must be an integer from 1 to 256, not 0"),
+        ({"transmit_depth": 257}, "transmit_depth must be an integer from 1 to 256, not 257"),
+        ({"receive_depth": 8.0}, r"receive_depth must be an integer from 1 to 256, not 8\.0"),
+        ({"transmit_depth": True}, "transmit_depth must be an integer from 1 to 256, not True"),
+        ({"stamps": 1}, "stamps must be True or False, not 1"),
+        ({"baud": 12_500_001}, "baud must be from 12 to 12500000, not 12500001"),
+        ({"baud": 11}, "baud must be from 12 to 12500000, not 11"),
+    ],
+)
+def test_an_impossible_parameter_is_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        SerialParams(**{"sys_clk_hz": SYS_CLK_HZ} | changes)
+
+
+def test_there_must_be_pins_for_every_port():
+    with pytest.raises(ValueError, match="pads must be for 2 ports, not for 1"):
+        SerialPorts([Record([("tx", 1), ("rx", 1)])], SerialParams(sys_clk_hz=10**8, ports=2))
+
+
+def test_every_register_says_what_it_is():
+    block, _ = make("least")
+    for register in block.get_csrs():
+        assert register.description, register.name
+        for field in getattr(getattr(register, "fields", None), "fields", []):
+            assert field.description, (register.name, field.name)

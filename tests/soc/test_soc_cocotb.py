@@ -20,8 +20,8 @@ from tierv.sim.verilator import verilator_env
 from tierv.soc.map import ORIGINS
 
 HERE = Path(__file__).resolve().parent
-#: One port, because cocotbext-uart drives a whole signal.
-PARAMS = simulation_params(cpu="vexriscv", uarts=1)
+#: Only the console, because cocotbext-uart drives a whole signal.
+PARAMS = simulation_params(cpu="vexriscv", uarts=0)
 _FLAGS = (
     *("--no-public-flat-rw", "--public-depth", "1", "-O3", "--x-assign", "fast"),
     *("--x-initial", "fast", "--noassert", "-Wno-fatal", "-Wno-lint", "-Wno-style"),

@@ -1,27 +1,56 @@
-/* Sends every serial character back, plus one, on the port it came from; ends after `characters`
- * of them when all have left. */
+/* Sends every serial character back, plus one, on the pins it came from; ends after `characters`
+ * of them when all have left. Pins 0 are the console's, those of serial port k have number k + 1. */
 #include "mmio.h"
 
 uint32_t characters = 0xFFFFFFFF;
 uint32_t ports = 1;
 
-/* Register pages of the ports are evenly spaced; within one, in bytes: */
-#define RXTX    0x00u
-#define TXFULL  0x04u
-#define RXEMPTY 0x08u
-#define PENDING 0x10u
-#define TXEMPTY 0x18u
 #define RX_EVENT 2u
+#define NONE 0xFFFFFFFFu
 
-static uint32_t port_base(uint32_t port)
+#if UARTS > 0
+static uint32_t port_register(uint32_t pins, uint32_t address)
 {
-    uint32_t page = CSR_UART_PHY_BASE - CSR_UART_BASE;
-    return CSR_UART_BASE + 2 * page * port;
+    return address + (pins - 1) * SERIAL_STRIDE_BYTES;
+}
+#endif
+
+static uint32_t receive(uint32_t pins)
+{
+#if UARTS > 0
+    if (pins != 0) {
+        uint32_t word = mmio_read(port_register(pins, CSR_SERIAL_PORT0_RECEIVE_ADDR));
+        return word >> CSR_SERIAL_PORT0_RECEIVE_VALID_OFFSET & 1 ? word & 0xFF : NONE;
+    }
+#endif
+    if (mmio_read(CSR_UART_RXEMPTY_ADDR) || mmio_read(CSR_UART_TXFULL_ADDR))
+        return NONE;
+    uint32_t character = mmio_read(CSR_UART_RXTX_ADDR);
+    mmio_write(CSR_UART_EV_PENDING_ADDR, RX_EVENT);
+    return character;
 }
 
-static void drain(uint32_t port)
+static void transmit(uint32_t pins, uint32_t character)
 {
-    while (!mmio_read(port_base(port) + TXEMPTY))
+#if UARTS > 0
+    if (pins != 0) {
+        mmio_write(port_register(pins, CSR_SERIAL_PORT0_TRANSMIT_ADDR), character & 0xFF);
+        return;
+    }
+#endif
+    mmio_write(CSR_UART_RXTX_ADDR, character);
+}
+
+static void drain(uint32_t pins)
+{
+#if UARTS > 0
+    if (pins != 0) {
+        while (!(mmio_read(port_register(pins, CSR_SERIAL_PORT0_STATUS_ADDR)) & 1))
+            ;
+        return;
+    }
+#endif
+    while (!mmio_read(CSR_UART_TXEMPTY_ADDR))
         ;
     /* The last character is in the shifter. */
     uint32_t start = cycle_read();
@@ -34,12 +63,10 @@ int main(void)
     uint32_t count = 0;
     while (count < characters) {
         for (uint32_t port = 0; port < ports; port++) {
-            uint32_t base = port_base(port);
-            if (mmio_read(base + RXEMPTY) || mmio_read(base + TXFULL))
+            uint32_t character = receive(port);
+            if (character == NONE)
                 continue;
-            uint32_t character = mmio_read(base + RXTX);
-            mmio_write(base + PENDING, RX_EVENT);
-            mmio_write(base + RXTX, character + 1);
+            transmit(port, character + 1);
             count++;
         }
     }

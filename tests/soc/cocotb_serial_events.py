@@ -1,0 +1,151 @@
+"""The events of serial ports: watermarks, the timeout to the cycle, and the bitmap of all ports."""
+
+from __future__ import annotations
+
+import cocotb
+from serial_bench import PARITY, PERIOD_PS, Form, SerialBench, tuning
+
+FORM = Form()
+BIT = 16
+RECEIVE, TRANSMIT, IDLE, CTS = 1, 2, 4, 8
+#: From the end of the timeout on the pin to the event.
+LATENCY = 4
+
+
+@cocotb.test()
+async def the_receive_event_is_as_long_as_the_watermark_is_reached(dut):
+    bench = await SerialBench(dut).begin(ev_enable=RECEIVE, timeout=0)
+    for watermark in (1, 2, 3, 5, 16):
+        await bench.write("watermarks", watermark)
+        for count in range(1, watermark + 1):
+            assert not int(bench.irq.value)
+            await bench.send([count])
+            assert await bench.read("level") & 0xFFFF == count
+        assert int(bench.irq.value)
+        assert await bench.receive() == (1, 0)
+        assert not int(bench.irq.value)
+        await bench.receive_all()
+
+
+@cocotb.test()
+async def the_timeout_is_over_to_the_cycle(dut):
+    bench = await SerialBench(dut).begin(ev_enable=RECEIVE, watermarks=8)
+    for form in (FORM, Form(baud=3_333_333), Form(data_bits=5, parity="E", baud=5_000_000)):
+        await bench.set_form(form)
+        for bits in (1, 2, 3, 40, 250):
+            await bench.write("timeout", bits)
+            await bench.step(50)
+            start = bench.cycle
+            cocotb.start_soon(bench.send([0x15], form))
+            rise = await bench.rise(bench.irq)
+            middle = len(form.levels(0)) - form.stop_bits + 0.5
+            ticks = round((middle + bits) * 8)
+            # Ticks come in the cycle in which their phase is passed.
+            expected = -(-(ticks << 29) // tuning(form.baud)) + LATENCY
+            assert rise - start == expected, (form, bits)
+            assert len(await bench.receive_all()) == 1
+            assert not int(bench.irq.value)
+
+
+@cocotb.test()
+async def each_character_begins_the_timeout_anew(dut):
+    bench = await SerialBench(dut).begin(ev_enable=RECEIVE, watermarks=16, timeout=12)
+    for _ in range(6):
+        await bench.drive([*FORM.levels(0x33), *[1] * 11], FORM.bit_ps)
+        assert not int(bench.irq.value)
+    await bench.step(2 * BIT)
+    assert int(bench.irq.value)
+    # Once it is over it stays so until the FIFO is empty, also if another character comes.
+    await bench.send([0x44])
+    assert int(bench.irq.value)
+    for _ in range(7):
+        assert int(bench.irq.value)
+        assert await bench.receive() is not None
+    assert not int(bench.irq.value)
+    await bench.step(40 * BIT)
+    assert not int(bench.irq.value)
+
+
+@cocotb.test()
+async def without_a_timeout_less_than_the_watermark_waits(dut):
+    bench = await SerialBench(dut).begin(ev_enable=RECEIVE, watermarks=2, timeout=0)
+    await bench.send([1])
+    await bench.step(500 * BIT)
+    assert not int(bench.irq.value)
+
+
+@cocotb.test()
+async def a_character_with_a_flag_calls_at_once(dut):
+    form = FORM.changed(parity="E")
+    bench = await SerialBench(dut).begin(form, ev_enable=RECEIVE, watermarks=16, timeout=0)
+    await bench.send([1, 2], form)
+    assert not int(bench.irq.value)
+    await bench.send([3], form.changed(parity="O"))
+    assert int(bench.irq.value)
+    assert await bench.receive_all() == [(1, 0), (2, 0), (3, PARITY)]
+    assert not int(bench.irq.value)
+
+
+@cocotb.test()
+async def the_transmit_event_is_at_the_watermark_or_less(dut):
+    bench = await SerialBench(dut).begin(Form(baud=1_000_000), ev_enable=TRANSMIT)
+    await bench.write("watermarks", 1 | 4 << 16)
+    assert int(bench.irq.value)
+    # One leaves for the transmitter at once.
+    for count in range(1, 8):
+        await bench.write("transmit", count)
+        assert int(bench.irq.value) == (count - 1 <= 4), count
+    await bench.rise(bench.irq)
+    assert await bench.read("level") >> 16 == 12
+
+
+@cocotb.test()
+async def one_read_tells_which_ports_call_and_each_has_its_line(dut):
+    first, second = await SerialBench(dut).begin(), SerialBench(dut, 1)
+    assert await first.read("pending") == 0
+    for bench in (first, second):
+        await bench.write("tuning", tuning(FORM.baud))
+        await bench.write("watermarks", 1)
+        await bench.write("ev_enable", RECEIVE)
+    await second.send([5])
+    assert await first.read("pending") == 0b10
+    assert (int(first.irq.value), int(second.irq.value)) == (0, 1)
+    await first.write("ev_enable", RECEIVE | TRANSMIT)
+    assert await first.read("pending") == 1 << 16 | 0b10
+    assert (int(first.irq.value), int(second.irq.value)) == (1, 1)
+    await second.write("ev_enable", TRANSMIT)
+    assert await first.read("pending") == 0b11 << 16
+    assert await second.receive() == (5, 0)
+    assert await first.receive() is None
+
+
+@cocotb.test()
+async def a_change_of_cts_stays_pending_until_cleared(dut):
+    bench = await SerialBench(dut).begin()
+    await bench.step(5)
+    await bench.write("ev_pending", CTS)
+    await bench.write("ev_enable", CTS)
+    for level in (1, 0):
+        assert not int(bench.irq.value)
+        bench.cts_n.value = level
+        await bench.step(5)
+        assert int(bench.irq.value)
+        assert (await bench.read("status") >> 3 & 1) == 1 - level
+        await bench.write("ev_pending", CTS)
+
+
+@cocotb.test()
+async def a_count_is_read_once(dut):
+    bench = await SerialBench(dut).begin()
+    await bench.send([1, 2, 3])
+    assert await bench.counters() == {"received": 3}
+    assert await bench.counters() == {}
+    await bench.receive_all()
+    # Events while it is read are neither lost nor doubled.
+    task = cocotb.start_soon(bench.send([9] * 14, Form(baud=1e12 / PERIOD_PS / 8)))
+    await bench.write("tuning", tuning(1e12 / PERIOD_PS / 8))
+    total = 0
+    while not task.done():
+        total += await bench.read("count_received")
+    await bench.step(20)
+    assert total + await bench.read("count_received") == await bench.read("level") & 0xFFFF
