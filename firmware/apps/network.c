@@ -9,6 +9,11 @@ enum { FRAMES_AT_ONCE = 8 };
 
 net_t network;
 ethmac_t network_mac;
+dhcp_client_t network_dhcp;
+
+static const dhcp_address_t static_address = {
+    .address = IPV4_ADDRESS(LOCALIP1, LOCALIP2, LOCALIP3, LOCALIP4),
+    .netmask = IPV4_ADDRESS(255, 255, 255, 0)};
 
 static packet_t packets[NET_PACKETS];
 static _Alignas(4) uint8_t buffers[NET_PACKETS][NET_BUFFER_BYTES];
@@ -30,14 +35,21 @@ void network_init(void)
         mac.half[half] = (uint16_t)(bytes[2 * half] | bytes[2 * half + 1] << 8);
     }
     net_init(&network, &mac);
-    net_configure(&network, IPV4_ADDRESS(LOCALIP1, LOCALIP2, LOCALIP3, LOCALIP4),
-                  IPV4_ADDRESS(255, 255, 255, 0), 0);
+    net_configure(&network, static_address.address, static_address.netmask, static_address.gateway);
     for (uint32_t home = PACKET_HOME_RECEIVE; home <= PACKET_HOME_APPLICATION; home++) {
         (void)net_add_packets(&network, (packet_home_t)home, &packets[first], buffers[first],
                               counts[home]);
         first += counts[home];
     }
     ethmac_init(&network_mac, &network);
+}
+
+void network_init_dhcp(void)
+{
+    (void)dhcp_init(&network_dhcp, &network, &static_address);
+    if (NETWORK_DHCP) {
+        dhcp_start(&network_dhcp);
+    }
 }
 
 bool network_interrupt(uint32_t lines)

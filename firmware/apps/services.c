@@ -195,6 +195,7 @@ static bool serve_terminal(void)
 int main(void)
 {
     network_init();
+    network_init_dhcp();
     network_mac.most_bytes = ETHMAC_MOST_BYTES;
     bind_sockets();
     remote_init();

@@ -12,6 +12,10 @@
  * result struct then lives in registers. */
 #define INLINE static inline __attribute__((always_inline))
 
+/* A constant that is needed to talk to people alone: it goes where the linker puts their text (link.ld.in),
+ * not into fast memory. */
+#define FOR_PEOPLE __attribute__((section(".text_for_people")))
+
 /* Loads and stores stay on their side of this. */
 #define COMPILER_BARRIER() __asm__ volatile("" : : : "memory")
 

@@ -1,9 +1,11 @@
 #include "counters.h"
 
+#include "compiler.h"
+
 #define NET_COUNTER_NAME(name, kind) #name,
 #define NET_COUNTER_KIND(name, kind) NET_COUNTER_##kind,
 
-static const char *const names[] = {NET_COUNTERS(NET_COUNTER_NAME)};
+static const char *const names[] FOR_PEOPLE = {NET_COUNTERS(NET_COUNTER_NAME)};
 static const uint8_t kinds[] = {NET_COUNTERS(NET_COUNTER_KIND)};
 
 const char *net_counter_name(net_counter_t counter)

@@ -431,7 +431,7 @@ uint32_t dhcp_remaining_s(const dhcp_client_t *client)
 
 const char *dhcp_state_name(dhcp_state_t state)
 {
-    static const char *const names[] = {"off",     "waiting", "selecting", "requesting",
+    static const char *const names[] FOR_PEOPLE = {"off",     "waiting", "selecting", "requesting",
                                         "probing", "bound",   "renewing",  "rebinding",
                                         "releasing"};
 
