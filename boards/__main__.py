@@ -11,7 +11,7 @@ from rich.table import Table
 from tierv.sim.commands import Commands
 from tierv.sim.elf import Program
 
-from . import load, vendor
+from . import load, readme, vendor
 from .board import Board, Family, Phy
 from .ecp5 import Ecp5Flow, Routed
 from .project import Project, build_program, complete, memory_images
@@ -122,6 +122,12 @@ def flash(board: Board) -> None:
     """Write the bitstream to the flash from which the FPGA starts."""
     path = _bitstream(board)
     load.run(load.flash_commands(board, path), board, path)
+
+
+@main.command()
+def update_readme() -> None:
+    """Write the boards, and what has been routed of them, into the README's tables."""
+    readme.update()
 
 
 if __name__ == "__main__":

@@ -9,11 +9,8 @@ from litex_boards.platforms.colorlight_i5 import Platform
 
 from .board import LITTLE_DEFINES, LITTLE_MEMORY, Board, Family, Phy, SerialPins, board_params
 
-
-def _pmod(connector: str, label: str, port: int) -> SerialPins:
-    tx, rx = 2 * port, 2 * port + 1
-    return SerialPins(tx=f"{connector}:{tx}", rx=f"{connector}:{rx}", where=f"{label} {tx}, {rx}")
-
+#: Sites of PMOD E, which is on P3 of the extension board.
+_PMOD_E = ("C17", "B18", "B20", "F20", "A18", "A19", "B19", "D20")
 
 COLORLIGHT_I9 = Board(
     name="colorlight_i9",
@@ -28,7 +25,10 @@ COLORLIGHT_I9 = Board(
     phy=Phy.RGMII,
     rgmii_rx_delay=2e-9,
     console_where="USB of the extension board (CMSIS-DAP)",
-    serial=tuple(_pmod("pmode", "P3 (PMOD E)", port) for port in range(4)),
+    serial=tuple(
+        SerialPins(tx=tx, rx=rx, where=f"P3, sites {tx} and {rx}")
+        for tx, rx in zip(_PMOD_E[::2], _PMOD_E[1::2], strict=True)
+    ),
     io_standard="LVCMOS33",
     soc=board_params(sys_clk_hz=50_000_000, **LITTLE_MEMORY),
     defines=LITTLE_DEFINES,

@@ -34,7 +34,7 @@ DE0_NANO = Board(
         itcm_bytes=32 << 10,
         dtcm_bytes=16 << 10,
     ),
-    app="serial",
+    app="standalone",
     loader=("--board", "de0nano"),
     jic=("EPCS16", "EP4CE22"),
 )

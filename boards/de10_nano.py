@@ -32,8 +32,8 @@ DE10_NANO = Board(
     serial=tuple(_arduino(rx) for rx in range(2, 10, 2)),
     io_standard="3.3-V LVTTL",
     soc=board_params(sys_clk_hz=50_000_000, ethernet=False, main_ram_bytes=128 << 10),
-    app="serial",
+    app="standalone",
     loader=("--board", "de10nano"),
     jic=("EPCS128", "5CSEBA6"),
-    jumpers="SW10 (MSEL) to configure from EPCS, all ON, if started from flash",
+    jumpers="SW10 (MSEL) on 10010, as delivered, to start from flash",
 )

@@ -115,7 +115,8 @@ class Ecp5Flow:
         return self.folder / "routed.config"
 
     @property
-    def _report(self) -> Path:
+    def report(self) -> Path:
+        """nextpnr's report on the routed design."""
         return self.folder / "report.json"
 
     def _run(self, command: Sequence[str | Path], folder: Path) -> None:
@@ -143,7 +144,7 @@ class Ecp5Flow:
             if not (stamp.exists() and stamp.read_text() == digest):
                 self._route_anew()
                 stamp.write_text(digest)
-        routed = read_report(self._report.read_text())
+        routed = read_report(self.report.read_text())
         check_timing(routed)
         return routed
 
@@ -155,7 +156,7 @@ class Ecp5Flow:
             self._run([_YOSYS, "-q", f"{name}.ys"], self.folder)
         with step(f"{name}: place and route, seed {self.seed}"):
             files = ["--json", f"{name}.json", "--lpf", f"{name}.lpf"]
-            files += ["--textcfg", self._config.name, "--report", self._report.name]
+            files += ["--textcfg", self._config.name, "--report", self.report.name]
             options = ["--seed", str(self.seed), "--timing-allow-fail", "--quiet"]
             self._run([_NEXTPNR, *_device(self.project), *files, *options], self.folder)
 

@@ -38,7 +38,7 @@ ECPIX5 = Board(
         SerialPins(
             tx=f"pmod0:{2 * port}",
             rx=f"pmod0:{2 * port + 1}",
-            where=f"PMOD 0, {first} and {first + 1}",
+            where=f"PMOD 0 pins {first} and {first + 1}",
         )
         for port, first in enumerate((1, 3, 7, 9))
     ),

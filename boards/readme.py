@@ -1,0 +1,87 @@
+"""The README's tables of boards, made from the boards themselves and from what was routed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tierv.sim.experiments.readme import README, fill
+from tierv.sim.synthesis.flow import tool_versions
+
+from .board import Board, Family, Phy
+from .ecp5 import Ecp5Flow, Routed, read_report
+from .project import Project
+from .registry import BOARDS
+
+GOLDEN = Path(__file__).resolve().parent / "golden.json"
+_KIB = 1 << 10
+
+
+def _what_works(board: Board) -> str:
+    if board.phy is Phy.NONE:
+        return "no Ethernet"
+    return f"{board.phy.value}; {board.soc.local_ip}"
+
+
+def _memories(board: Board) -> str:
+    soc = board.soc
+    sizes = [soc.itcm_bytes, soc.dtcm_bytes, *([soc.main_ram_bytes] if soc.main_ram_bytes else [])]
+    return " + ".join(str(size // _KIB) for size in sizes)
+
+
+def boards_table() -> str:
+    """Markdown with what works on each board and what goes where."""
+    lines = [
+        "| `BOARD=` | board, FPGA, clock | Ethernet | console | serial ports: transmit, receive"
+        " | code + data + main memory, KiB | set on the board |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for board in BOARDS.values():
+        ports = "; ".join(f"{index}: {pins.where}" for index, pins in enumerate(board.serial))
+        clock = f"{board.soc.sys_clk_hz / 1e6:g} MHz"
+        lines.append(
+            f"| `{board.name}` | {board.title}, {board.family.value}, {clock} |"
+            f" {_what_works(board)} | {board.console_where} | {ports} | {_memories(board)} |"
+            f" {board.jumpers} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def routed_table(results: dict[str, dict]) -> str:
+    """Markdown with the clocks and cells of boards that have been placed and routed."""
+    lines = [
+        "| `BOARD=` | clocks, reached of wanted (MHz) | COMB | RAMW | FF | EBR | MULT |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, result in results.items():
+        clocks = ", ".join(
+            f"{clock} {reached:.1f} of {wanted:.1f}"
+            for clock, (reached, wanted) in result["clocks"].items()
+        )
+        cells = " | ".join(
+            f"{result['cells'][cell][0]:,} of {result['cells'][cell][1]:,}"
+            for cell in ("COMB", "RAMW", "FF", "EBR", "MULT")
+        )
+        lines.append(f"| `{name}` | {clocks} | {cells} |")
+    tools = {tool for result in results.values() for tool in result["tools"]}
+    return "\n".join([*lines, "", f"{', '.join(sorted(tools))}; seed 1."]) + "\n"
+
+
+def _result(routed: Routed) -> dict:
+    return {
+        "clocks": {clock.name: (clock.reached, clock.wanted) for clock in routed.clocks},
+        "cells": dict(routed.cells),
+        "tools": [f"{name} {version}" for name, version in tool_versions().items()],
+    }
+
+
+def update() -> None:
+    """Keep the reports of the boards that have been routed, and write the README's tables."""
+    results = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
+    for board in BOARDS.values():
+        report = Ecp5Flow(Project(board)).report
+        if board.family is Family.ECP5 and report.exists():
+            results[board.name] = _result(read_report(report.read_text()))
+    GOLDEN.write_text(json.dumps(results, indent=2) + "\n")
+    text = fill(README.read_text(), boards_table(), "boards")
+    README.write_text(fill(text, routed_table(json.loads(GOLDEN.read_text())), "routed boards"))
