@@ -8,7 +8,9 @@ from migen.genlib.fifo import SyncFIFO
 
 #: Characters that one access can read or write.
 BURST = 3
-#: Bits of a received character with its flags.
+#: Migen's memories can't be smaller.
+_MIN_MEMORY_DEPTH = 2
+#: The flags of a received character.
 _FLAGS = slice(8, 12)
 
 
@@ -55,7 +57,7 @@ class ReceiveFifo(LiteXModule):
 
     def _add_window(self, held: Signal, store, depth: int) -> None:
         window, take = self.window, self.take
-        self.memory = memory = SyncFIFO(12, depth)
+        self.memory = memory = SyncFIFO(12, max(depth, _MIN_MEMORY_DEPTH))
         arrives = Signal()
         moves = Signal()
         self.comb += [
@@ -76,7 +78,7 @@ class ReceiveFifo(LiteXModule):
         ]
 
     def _add_stamps(self, depth: int, store) -> None:
-        memory = Memory(32, depth)
+        memory = Memory(32, max(depth, _MIN_MEMORY_DEPTH))
         write = memory.get_port(write_capable=True, mode=READ_FIRST)
         read = memory.get_port(async_read=True, mode=READ_FIRST)
         self.specials += memory, write, read
@@ -120,16 +122,20 @@ class TransmitFifo(LiteXModule):
         self.take = Signal()
         self.entry = Signal(9)
 
-        self.memory = memory = SyncFIFO(9, depth)
+        self.memory = memory = SyncFIFO(9, max(depth, _MIN_MEMORY_DEPTH))
+        writes = Signal()
+        full = Signal()
         rest = Signal(max=BURST)
         position = Signal(max=BURST)
         self.comb += [
-            memory.we.eq((put != 0) | (rest != 0)),
+            writes.eq((put != 0) | (rest != 0)),
+            full.eq(memory.level == depth),
+            memory.we.eq(writes & ~full),
             memory.din.eq(Array(entries)[position]),
             memory.re.eq(self.take),
             self.readable.eq(memory.readable),
             self.entry.eq(memory.dout),
-            self.lost.eq(memory.we & ~memory.writable),
+            self.lost.eq(writes & full),
             self.level.eq(memory.level),
         ]
         self.sync += If(put != 0, rest.eq(put - 1), position.eq(put != 1)).Elif(

@@ -20,7 +20,7 @@ TIMEOUT_BITS = 12
 _TIMEOUT = 40
 
 #: Counters: bits, and what they count.
-_COUNTERS = {
+COUNTERS = {
     "received": (32, "Characters put into the receive FIFO"),
     "transmitted": (32, "Characters begun to be sent, those of flow control among them,"),
     "overruns": (16, "Characters lost in a full receive FIFO"),
@@ -232,7 +232,7 @@ class PortRegisters(LiteXModule):
                 description=f"{what} since this register was last read, which makes it 0; all"
                 " ones: or more.",
             )
-            for name, (bits, what) in _COUNTERS.items()
+            for name, (bits, what) in COUNTERS.items()
         }
         for name, counter in counters.items():
             setattr(self, f"count_{name}", counter)

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from functools import cache
+from unittest.mock import patch
 
 import pytest
 from csr_block import build_block, cocotb_tests, run_module
 from migen import Record, Signal
 from serial_bench import SYS_CLK_HZ
 
-from tierv.soc.serial import SerialParams, SerialPorts
+from tierv.soc.serial import SerialParams, SerialPorts, registers
 from tierv.soc.serial.params import baud_range, tuning_word
 
 #: Characters in the receive and in the transmit FIFO.
-DEPTHS = {"usual": (16, 16), "least": (1, 1), "most": (256, 256), "uneven": (7, 3)}
+#: ``counters`` has counters of four bits.
+DEPTHS = {
+    "usual": (16, 16),
+    "counters": (16, 16),
+    "least": (1, 1),
+    "most": (256, 256),
+    "uneven": (7, 3),
+}
 MODULES = {
     "cocotb_serial_receiver": ("usual",),
     "cocotb_serial_transmitter": ("usual",),
     "cocotb_serial_events": ("usual",),
     "cocotb_serial_flow": ("usual",),
     "cocotb_serial_turn": ("usual",),
-    "cocotb_serial_fifo": tuple(DEPTHS),
+    "cocotb_serial_fifo": ("usual", "least", "most", "uneven"),
+    "cocotb_serial_counters": ("counters",),
 }
 ITEMS = [
     pytest.param(module, size, test, id=f"{size}-{test}")
@@ -38,7 +47,9 @@ def make(size: str):
     )
     layout = [("tx", 1), ("rx", 1), ("rts_n", 1), ("cts_n", 1)]
     pads = [Record(layout, name=f"pads{index}") for index in range(PORTS)]
-    block = SerialPorts(pads, params)
+    few = {name: (4, what) for name, (_, what) in registers.COUNTERS.items()}
+    with patch.dict(registers.COUNTERS, few if size == "counters" else {}):
+        block = SerialPorts(pads, params)
     irqs = [Signal(name=f"irq{index}") for index in range(PORTS)]
     block.comb += [irq.eq(line) for irq, line in zip(irqs, block.irqs, strict=True)]
     return block, [*pads, *irqs]
