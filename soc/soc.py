@@ -167,6 +167,7 @@ class TierVSoC(SoCCore):
         """Build this project's core with no more lines than there are: each has its logic."""
         if self.params.filled_memories:
             self.cpu.filled_memories = True
+            self.add_config("FILLED_MEMORIES")
         parameters = getattr(self.cpu, "parameters", None)
         if isinstance(parameters, CoreParams):
             lines = soc_map.line_count(self.params.uarts)

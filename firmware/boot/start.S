@@ -1,5 +1,7 @@
 # Reset of tier 0, the entry of the other tiers, and the trap of a tier that expects none.
 
+#include <generated/soc.h>
+
 #include "../tier.h"
 
 .section .start, "ax", @progbits
@@ -13,6 +15,17 @@ _start:
     la      sp, _stack_end
     la      t0, .L_trap
     csrw    mtvec, t0
+#ifdef CONFIG_FILLED_MEMORIES
+    la      t0, _data_load
+    la      t1, _data_start
+    la      t2, _data_end
+    j       4f
+3:  lw      t3, 0(t0)
+    sw      t3, 0(t1)
+    addi    t0, t0, 4
+    addi    t1, t1, 4
+4:  bltu    t1, t2, 3b
+#endif
     la      t0, _bss_start
     la      t1, _bss_end
     j       2f

@@ -10,7 +10,7 @@ import pytest
 from emitted import clocks, constraints, emitted, files_of, ports
 
 from tierv.boards.board import Board, Family, Phy, SerialPins
-from tierv.boards.project import SCRIPTS
+from tierv.boards.project import SCRIPTS, build_program, memory_images
 from tierv.boards.registry import BOARDS, find_board
 from tierv.soc import map as soc_map
 
@@ -138,3 +138,16 @@ def test_a_pin_that_is_used_twice_is_noticed():
 def test_open_flow_and_vendor_boards_are_there():
     families = {board.family for board in BOARDS.values()}
     assert families == set(Family)
+
+
+def test_the_firmware_starts_anew_at_every_reset():
+    project = emitted(BOARDS["de0_nano"])
+    program = build_program(project)
+    images = memory_images(program, project.memory_bytes)
+    # Initial values lie behind the code, for start-up code to copy: data memory keeps what a
+    # running program wrote to it.
+    assert images["dtcm"] == b""
+    code, data = program.segments
+    assert images["itcm"].startswith(code.data)
+    assert images["itcm"].endswith(data.data)
+    assert data.run_address == soc_map.ORIGINS["dtcm"]
