@@ -13,6 +13,7 @@ from tierv.boards.board import Board, Family, Phy, SerialPins
 from tierv.boards.project import SCRIPTS, build_program, memory_images
 from tierv.boards.registry import BOARDS, find_board
 from tierv.soc import map as soc_map
+from tierv.soc.params import SocParams
 
 EACH = pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
 
@@ -110,7 +111,7 @@ def test_an_unknown_board_is_refused_with_those_there_are():
         ({"serial": ()}, "serial of arty must be for 4 ports, not 0"),
         ({"phy": Phy.NONE}, "ethernet of arty must fit phy, not True"),
         (
-            {"soc": dataclasses.replace(BOARDS["arty"].soc, filled_memories=False, rom_bytes=1024)},
+            {"soc": SocParams(uarts=4)},
             "filled_memories of arty must be True",
         ),
         (
