@@ -49,6 +49,8 @@ def boards_table() -> str:
 
 def routed_table(results: dict[str, dict]) -> str:
     """Markdown with the clocks and cells of boards that have been placed and routed."""
+    if not results:
+        return "None so far.\n"
     lines = [
         "| `BOARD=` | clocks, reached of wanted (MHz) | COMB | RAMW | FF | EBR | MULT |",
         "|---|---|---:|---:|---:|---:|---:|",

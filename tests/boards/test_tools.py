@@ -7,13 +7,14 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from tierv.boards import load, vendor
+from tierv.boards import load, readme, vendor
 from tierv.boards.__main__ import main
 from tierv.boards.board import Family
 from tierv.boards.ecp5 import Ecp5Flow, TimingError, changed_block_rams, check_timing, read_report
 from tierv.boards.project import Project, memory_images, pattern_images
 from tierv.boards.registry import BOARDS
 from tierv.sim.elf import Segment
+from tierv.sim.experiments.readme import README
 from tierv.sim.paths import BuildError
 from tierv.sim.synthesis.flow import UTILISATION
 
@@ -188,6 +189,12 @@ def test_an_unknown_board_is_refused_with_those_there_are():
     assert status == 2
     assert "board must be one of arty, " in text
     assert "not 'artix'" in text
+
+
+def test_the_readme_has_the_boards_and_what_has_been_routed():
+    text = README.read_text()
+    assert readme.boards_table() in text
+    assert readme.routed_table(json.loads(readme.GOLDEN.read_text())) in text
 
 
 def test_boards_are_listed():
