@@ -72,6 +72,11 @@ static inline void context_post_application(void);
 #define CONTEXT_BUS_PAUSE() __asm__ volatile("nop" ::: "memory")
 #endif
 
+/* Interrupt service: around what mostly copies over the bus; tiers below have the slots that it does not
+ * need. Nothing with one context. */
+static inline void context_share_slots(void);
+static inline void context_keep_slots(void);
+
 #if defined(CONTEXT_TIERS)
 #include "boot/tiers.h"
 #elif defined(CONTEXT_SINGLE) || defined(CONTEXT_POLLED)

@@ -34,7 +34,7 @@
 enum { IRQ_PRIORITIES = 16 };
 
 /* Bytes of the name of a line, the end mark included. */
-enum { IRQ_NAME_BYTES = 10 };
+enum { IRQ_NAME_BYTES = 12 };
 
 /* Serves a line. `pending`: the line was seen pending; otherwise irq_kick() asked for it, and there
  * may be something to send. */
@@ -43,9 +43,8 @@ typedef void (*irq_service_t)(void *context, bool pending);
 /* What a device has brought since the start, in its own unit: bytes, frames. */
 typedef uint32_t (*irq_units_t)(const void *context);
 
-typedef struct irq_line {
-    void (*entry)(struct irq_line *line); /* of the core's stamp, then the service */
-    irq_service_t service;                /* NULL: nobody's line */
+typedef struct {
+    irq_service_t service; /* NULL: nobody's line */
     void *context;
     uint32_t count;        /* services of the pending line */
     uint32_t stamp;        /* mcycle when it last became pending */
@@ -55,8 +54,10 @@ typedef struct irq_line {
     uint8_t tier;
     uint8_t priority;
     uint8_t usual_priority; /* as registered */
-    char name[IRQ_NAME_BYTES];
 } irq_line_t;
+
+/* So that a line's place in the table is found by a shift. */
+_Static_assert(sizeof(irq_line_t) == 32, "the size of a line must be a power of two");
 
 /* What irq_assign() found. */
 typedef enum {
@@ -99,6 +100,9 @@ bool irq_tier_serves(uint32_t tier);
 
 /* The line's entry, or NULL if nobody has registered it. Counts are the service's: read only. */
 const irq_line_t *irq_line(uint32_t line);
+
+/* The line's name; "" if nobody has registered it. */
+const char *irq_name(uint32_t line);
 
 /* The line of that name, or IRQ_LINES. */
 uint32_t irq_find(const char *name);

@@ -114,6 +114,12 @@ static inline void tier_share_slots(void)
     CSR_SET(CSR_MBUSMODE, 1u << MBUSMODE_SHARING_BIT);
 }
 
+/* No more. */
+static inline void tier_keep_slots(void)
+{
+    CSR_CLEAR(CSR_MBUSMODE, 1u << MBUSMODE_SHARING_BIT);
+}
+
 /* A critical section against the tiers up to `ceiling`: returns what tier_release() wants. */
 static inline uint32_t tier_hold(uint32_t ceiling)
 {

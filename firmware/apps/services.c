@@ -72,9 +72,11 @@ static void serve_console(void *context, bool pending)
 static void serve_ethmac(void *context, bool pending)
 {
     (void)context;
+    context_share_slots();
     if (network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0)) {
         context_post_protocol();
     }
+    context_keep_slots();
     if (ethmac_has_work(&network_mac)) {
         irq_kick(ETHMAC_INTERRUPT);
     }

@@ -64,4 +64,12 @@ static inline void context_post_application(void)
     COMPILER_BARRIER();
 }
 
+static inline void context_share_slots(void)
+{
+}
+
+static inline void context_keep_slots(void)
+{
+}
+
 #endif

@@ -83,14 +83,18 @@ static void protocol_tier(void *unused)
     }
 }
 
-void context_start(uint32_t lines)
+void context_start_loop(void (*loop)(void *), void *argument)
 {
     tier_set_lines(0);
     tier_enable_wake();
     tier_buffer_bus();
     tier_start(TIER_PROTOCOL, protocol_tier, 0, protocol_stack + STACK_BYTES);
-    tier_start(TIER_INTERRUPT, interrupt_tier, (void *)(uintptr_t)lines,
-               interrupt_stack + STACK_BYTES);
+    tier_start(TIER_INTERRUPT, loop, argument, interrupt_stack + STACK_BYTES);
+}
+
+void context_start(uint32_t lines)
+{
+    context_start_loop(interrupt_tier, (void *)(uintptr_t)lines);
 }
 
 void context_wait(void)

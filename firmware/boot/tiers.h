@@ -11,6 +11,9 @@
 /* Contexts that the firmware uses. */
 #define CONTEXTS TIERS_USED
 
+/* context_start() with another loop for TIER_INTERRUPT than that around interrupt_service(). */
+void context_start_loop(void (*loop)(void *), void *argument);
+
 static inline uint32_t context_lock(void)
 {
     return tier_hold(TIER_PROTOCOL);
@@ -59,6 +62,16 @@ static inline void context_post_interrupt(void)
 static inline void context_post_application(void)
 {
     tier_post(TIER_APPLICATION);
+}
+
+static inline void context_share_slots(void)
+{
+    tier_share_slots();
+}
+
+static inline void context_keep_slots(void)
+{
+    tier_keep_slots();
 }
 
 #endif

@@ -4,45 +4,26 @@
 
 #include "context.h"
 #include "irq/table.h"
-#include "net/compiler.h"
 
 #if IRQ_HAS_CLAIM
 
-/* Longest path: this and the service. A line that has not fallen since it was last served keeps its stamp,
- * so only the first service after a rise is measured. */
-static __attribute__((noinline)) void serve(irq_line_t *line, uint32_t stamp)
+/* The number of a CSR is part of the instruction, so that each line has two instructions of its own. */
+__attribute__((naked, noinline)) uint32_t irq_stamp(uint32_t claim)
 {
-    uint32_t late_cycles = CSR_READ(CSR_MCYCLE) - stamp;
-
-    line->count++;
-    if (stamp != line->stamp) {
-        line->stamp = stamp;
-        if (UNLIKELY(late_cycles > line->worst_cycles)) {
-            line->worst_cycles = late_cycles;
-        }
-    }
-    line->service(line->context, true);
-}
-
-/* The number of a CSR is part of the instruction, so that each line has a piece of code. */
-#define ENTRY(n)                                                                                   \
-    static void entry##n(irq_line_t *line)                                                         \
-    {                                                                                              \
-        serve(line, CSR_READ(CSR_MLINESTAMP0 + n));                                                \
-    }
-
-#define ALL_LINES(X)                                                                               \
-    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)     \
-    X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
-
-ALL_LINES(ENTRY)
-
-irq_entry_t irq_entry(uint32_t line)
-{
-#define ADDRESS(n) entry##n,
-    static const irq_entry_t entries[] = {ALL_LINES(ADDRESS)};
-
-    return entries[line];
+    (void)claim;
+    __asm__("slli   a0, a0, 3\n"
+            "1: auipc  t0, %%pcrel_hi(.L_stamps - 8)\n"
+            "add    t0, t0, a0\n"
+            "jr     %%pcrel_lo(1b)(t0)\n"
+            ".L_stamps:\n"
+            ".set   line, 0\n"
+            ".rept  %0\n"
+            "csrr   a0, %1 + line\n"
+            "ret\n"
+            ".set   line, line + 1\n"
+            ".endr\n"
+            :
+            : "i"(IRQ_LINES), "i"(CSR_MLINESTAMP0));
 }
 
 #define LINES_PER_CSR 8
@@ -97,7 +78,7 @@ void irq_serve_pending(void)
             continue;
         }
         served |= line;
-        irq_table[claim].entry(&irq_table[claim]);
+        irq_serve(claim);
     }
 }
 
@@ -108,18 +89,6 @@ void irq_serve_pending(void)
 /* Lines that somebody serves, the most urgent first. */
 static uint8_t order[IRQ_LINES];
 static uint32_t ordered;
-
-static void serve(irq_line_t *line)
-{
-    line->count++;
-    line->service(line->context, true);
-}
-
-irq_entry_t irq_entry(uint32_t line)
-{
-    (void)line;
-    return serve;
-}
 
 void irq_apply_priorities(void)
 {
@@ -145,7 +114,8 @@ void irq_serve_pending(void)
         uint32_t line = order[place];
         if ((pending & 1u << line) != 0) {
             pending &= ~(1u << line);
-            irq_table[line + 1].entry(&irq_table[line + 1]);
+            irq_table[line + 1].service(irq_table[line + 1].context, true);
+            irq_table[line + 1].count++;
         }
     }
 }

@@ -8,6 +8,8 @@
 
 irq_line_t irq_table[IRQ_LINES + 1];
 
+static char names[IRQ_LINES][IRQ_NAME_BYTES];
+
 /* The number of a line is its place less one. */
 static irq_line_t *entry_of(uint32_t line)
 {
@@ -19,11 +21,16 @@ const irq_line_t *irq_line(uint32_t line)
     return entry_of(line);
 }
 
+const char *irq_name(uint32_t line)
+{
+    return entry_of(line) != NULL ? names[line] : "";
+}
+
 uint32_t irq_find(const char *name)
 {
     uint32_t line = 0;
 
-    while (line < IRQ_LINES && (entry_of(line) == NULL || strcmp(irq_table[line + 1].name, name) != 0)) {
+    while (line < IRQ_LINES && (entry_of(line) == NULL || strcmp(names[line], name) != 0)) {
         line++;
     }
     return line;
@@ -36,14 +43,13 @@ bool irq_register(uint32_t line, const char *name, irq_service_t service, void *
         return false;
     }
     irq_line_t *entry = &irq_table[line + 1];
-    *entry = (irq_line_t){.entry = irq_entry(line),
-                          .service = service,
+    *entry = (irq_line_t){.service = service,
                           .context = context,
                           .room = 1,
                           .tier = TIER_INTERRUPT,
                           .priority = (uint8_t)priority,
                           .usual_priority = (uint8_t)priority};
-    strncpy(entry->name, name, IRQ_NAME_BYTES - 1);
+    strncpy(names[line], name, IRQ_NAME_BYTES - 1);
     return true;
 }
 

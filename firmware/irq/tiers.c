@@ -71,6 +71,7 @@ static COLD void forward(server_t *server, uint32_t tier)
 /* Longest path: the service. */
 static __attribute__((noinline)) void attend(server_t *server, uint32_t tier)
 {
+    tier_clear_post(tier);
     server->attention = 0;
     COMPILER_BARRIER();
     apply_mask(server);
@@ -97,16 +98,26 @@ static __attribute__((noinline)) void attend(server_t *server, uint32_t tier)
     entry->service(entry->context, false);
 }
 
-void irq_dispatch(uint32_t tier)
+/* One line, and what others ask for. Whoever asks posts afterwards, perhaps when it was found here
+ * already, so that a wake for nothing takes the post back. */
+INLINE void dispatch(server_t *server, uint32_t tier)
 {
     uint32_t claim = CSR_READ(CSR_MLINECLAIM);
 
-    if (claim != 0) {
-        irq_table[claim].entry(&irq_table[claim]);
+    if (LIKELY(claim != 0)) {
+        irq_serve(claim);
+    } else {
+        tier_clear_post(tier);
     }
-    if (servers[tier].attention) {
-        attend(&servers[tier], tier);
+    COMPILER_BARRIER();
+    if (UNLIKELY(server->attention != 0)) {
+        attend(server, tier);
     }
+}
+
+void irq_dispatch(uint32_t tier)
+{
+    dispatch(&servers[tier], tier);
 }
 
 void irq_kick(uint32_t line)
@@ -163,23 +174,20 @@ bool irq_move(uint32_t line, uint32_t tier)
     return true;
 }
 
-#if TIERV_TIERS > 3
-/* Tiers above TIER_INTERRUPT. Longest path: irq_dispatch(). */
+/* TIER_INTERRUPT and those above it. Longest path: attend(), and the longest of the services. */
 static void interrupt_tier(void *number)
 {
     uint32_t tier = (uint32_t)(uintptr_t)number;
+    server_t *server = &servers[tier];
 
-    tier_set_lines(0);
+    tier_set_lines(server->applied);
     tier_enable_wake();
     tier_buffer_bus();
-    tier_share_slots();
     for (;;) {
         tier_sleep();
-        tier_clear_post(tier);
-        irq_dispatch(tier);
+        dispatch(server, tier);
     }
 }
-#endif
 
 void irq_start(void)
 {
@@ -188,7 +196,7 @@ void irq_start(void)
     irq_apply_priorities();
     servers[TIER_INTERRUPT].mask = lines;
     servers[TIER_INTERRUPT].applied = lines;
-    context_start(lines);
+    context_start_loop(interrupt_tier, (void *)TIER_INTERRUPT);
 #if TIERV_TIERS > 3
     for (uint32_t tier = TIERS_USED; tier < TIERS; tier++) {
         tier_start(tier, interrupt_tier, (void *)(uintptr_t)tier,

@@ -91,7 +91,7 @@ static void print_line(command_call_t *call, uint32_t line)
     if (IRQ_HAS_CLAIM) {
         (void)time_text(entry->worst_cycles, worst);
     }
-    command_print(call, "%4lu %-9s %-6s %8u %10lu %12s\n", (unsigned long)line, entry->name,
+    command_print(call, "%4lu %-9s %-6s %8u %10lu %12s\n", (unsigned long)line, irq_name(line),
                   owner(entry, owner_text), (unsigned)entry->priority, (unsigned long)entry->count,
                   worst);
 }
@@ -183,7 +183,7 @@ static void apply_priority(command_call_t *call, uint32_t line, uint32_t priorit
     const irq_line_t *entry = irq_line(line);
 
     if (entry != NULL) {
-        (void)report(call, entry->name, entry->tier, irq_assign(line, entry->tier, priority));
+        (void)report(call, irq_name(line), entry->tier, irq_assign(line, entry->tier, priority));
     }
 }
 
@@ -200,7 +200,7 @@ static bool run_rotation(command_call_t *call, const irqtune_request_t *request)
         }
     }
     command_print(call, "I%02lu/P%02u %s\n", (unsigned long)irq, (unsigned)priority[irq],
-                  irq_line(irq) != NULL ? irq_line(irq)->name : "");
+                  irq_name(irq));
     return irq + 1 < ROTATION_IRQS;
 }
 
@@ -235,7 +235,7 @@ static bool run_suggest(command_call_t *call, const irqtune_request_t *request)
         (void)time_text(suggest_slack_cycles(one, now_cycles() - since_cycles), slack);
     }
     command_print(call, "%4lu %-9s %8lu %10lu %6lu %12s\n", (unsigned long)one->line,
-                  irq_line(one->line)->name, (unsigned long)one->priority,
+                  irq_name(one->line), (unsigned long)one->priority,
                   (unsigned long)one->units, (unsigned long)one->room, slack);
     return call->step < suggested;
 }
