@@ -61,21 +61,21 @@ uint32_t echo_read_bin(const echo_instrument_t *echo, uint32_t index);
 /* A register's offset behind the base. */
 #define ECHO_REGISTER(name) (CSR_ECHO_##name##_ADDR - CSR_ECHO_BASE)
 
-/* Answers in one access: a read that lowers the line. True if it was high. */
-static inline bool echo_take(const echo_instrument_t *echo)
+/* Answers in one access: a read that lowers the line. 1 if it was high. */
+static inline uint32_t echo_take(const echo_instrument_t *echo)
 {
-    return (mmio_read(echo->base + ECHO_REGISTER(TAKE)) & 1) != 0;
+    return mmio_read(echo->base + ECHO_REGISTER(TAKE));
 }
 
-/* Answers in two: a read that tests the line, and a write that lowers it. */
-static inline bool echo_test(const echo_instrument_t *echo)
+/* Answers in two: a read that tests the line, 1 if it is high, and a write that then lowers it. */
+static inline uint32_t echo_test(const echo_instrument_t *echo)
 {
-    return (mmio_read(echo->base + ECHO_REGISTER(LINE)) & 1) != 0;
+    return mmio_read(echo->base + ECHO_REGISTER(LINE));
 }
 
-static inline void echo_clear(const echo_instrument_t *echo)
+static inline void echo_clear(const echo_instrument_t *echo, uint32_t tested)
 {
-    mmio_write(echo->base + ECHO_REGISTER(LINE), 1);
+    mmio_write(echo->base + ECHO_REGISTER(LINE), tested);
 }
 
 /* Cycles from the rise to the access that answered it last. */

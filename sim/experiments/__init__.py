@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .driver import DriverLayer
+from .echo import Echo
 from .experiment import Experiment
 from .rfc2544 import Rfc2544
 from .saturation import Saturation
@@ -12,7 +13,7 @@ from .trace import Trace
 #: Experiments that run together, in their order.
 GROUPS: dict[str, tuple[Experiment, ...]] = {
     "stack": (Switch(), DriverLayer(), Trace(), Saturation(), Rfc2544()),
-    "serial": (),
+    "serial": (Echo(),),
 }
 
 EXPERIMENTS: dict[str, Experiment] = {

@@ -22,44 +22,53 @@ const latency_settings_t latency_usual = {
 static SET_BEFORE_RUN_LARGE uint32_t seen_bins[ECHO_BINS];
 
 #ifdef CONFIG_CPU_TYPE_TIERV
-/* Low word of mcycle when the line rose. */
+/* The clock when `word`, which comes from the bus, is there: the first instruction waits for it. */
+static inline uint32_t clock_behind(uint32_t word)
+{
+    uint32_t now;
+
+    __asm__ volatile("mv %0, %1\n"
+                     "csrr %0, mcycle"
+                     : "=&r"(now)
+                     : "r"(word));
+    return now;
+}
+
+/* What the clock was when the line rose. */
 static inline uint32_t rise_stamp(void)
 {
     return CSR_READ(CSR_MLINESTAMP0 + ECHO_INTERRUPT);
 }
-
-/* Since the rise whose stamp that is. */
-static inline uint32_t seen_since(uint32_t stamp)
-{
-    return CSR_READ(CSR_MCYCLE) - stamp;
-}
 #else
-/* The instrument's own clock. */
+/* The instrument's own clock begins when the line rises. */
+static inline uint32_t clock_behind(uint32_t word)
+{
+    (void)word;
+    return echo_elapsed(&latency.device);
+}
+
 static inline uint32_t rise_stamp(void)
 {
     return 0;
 }
-
-static inline uint32_t seen_since(uint32_t stamp)
-{
-    return echo_elapsed(&latency.device) - stamp;
-}
 #endif
 
-/* False if the line was not high. Behind a store that lowers the line the handler waits until it has
- * arrived. */
-static inline __attribute__((always_inline)) bool answer(echo_instrument_t device,
-                                                         latency_access_t access)
+/* What the clock is behind the access that answers; `high`: the line was. No branch is in between, whose
+ * prediction could make a difference. */
+static inline __attribute__((always_inline)) uint32_t answer(echo_instrument_t device,
+                                                             latency_access_t access, bool *high)
 {
+    uint32_t found;
+
     if (access == LATENCY_TAKE) {
-        return echo_take(&device);
+        found = echo_take(&device);
+    } else {
+        found = echo_test(&device);
+        echo_clear(&device, found);
     }
-    if (!echo_test(&device)) {
-        return false;
-    }
-    echo_clear(&device);
-    __asm__ volatile("fence" ::: "memory");
-    return true;
+    uint32_t now = clock_behind(found);
+    *high = (found & 1) != 0;
+    return now;
 }
 
 static __attribute__((noinline)) void record(uint32_t seen)
@@ -98,25 +107,22 @@ static inline __attribute__((always_inline)) void stay(latency_access_t access, 
         if (steady) {
             REPEAT_NOP(STEADY_SLOTS);
         }
-        if (!answer(device, access)) {
+        bool high;
+        uint32_t now = answer(device, access, &high);
+        if (!high) {
             return;
         }
-        record(seen_since(rise_stamp()));
+        record(now - rise_stamp());
     }
 }
 
 static __attribute__((noinline)) void stay_in_handler(void)
 {
-    uint32_t mode = CSR_READ(CSR_MBUSMODE);
-
-    /* Every slot is this tier's. */
-    tier_buffer_bus();
     if (latency.settings.access == LATENCY_TAKE) {
         latency.settings.steady ? stay(LATENCY_TAKE, true) : stay(LATENCY_TAKE, false);
     } else {
         latency.settings.steady ? stay(LATENCY_TEST, true) : stay(LATENCY_TEST, false);
     }
-    CSR_WRITE(CSR_MBUSMODE, mode);
 }
 
 static bool tier_has_no_other_line(void)
@@ -129,17 +135,26 @@ static bool tier_has_no_other_line(void)
  * a post wakes the tier. */
 static void serve(void *context, bool pending)
 {
-    uint32_t stamp = rise_stamp();
-
     (void)context;
     (void)pending;
-    if (answer(latency.device, latency.settings.access)) {
-        record(seen_since(stamp));
+#ifdef CONTEXT_TIERS
+    /* A load ends before the next instruction, so that what others do on the bus and with the slots in
+     * between makes no difference between the hardware's clock and ours. */
+    uint32_t mode = CSR_SWAP(CSR_MBUSMODE, 0);
+#endif
+    uint32_t stamp = rise_stamp();
+    bool high;
+    uint32_t now = latency.settings.access == LATENCY_TAKE
+                       ? answer(latency.device, LATENCY_TAKE, &high)
+                       : answer(latency.device, LATENCY_TEST, &high);
+    if (high) {
+        record(now - stamp);
     }
 #ifdef CONTEXT_TIERS
     if (tier_has_no_other_line()) {
         stay_in_handler();
     }
+    CSR_WRITE(CSR_MBUSMODE, mode);
 #endif
 }
 

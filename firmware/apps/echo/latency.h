@@ -2,8 +2,9 @@
  * what it sees itself, beside the hardware's.
  *
  * Hardware counts from the rise of the line to the access on the bus that answers. Software reads the clock
- * behind that access, when it has ended, and subtracts the time stamp of the rise; so it sees the same plus
- * what its own instructions take, always as many cycles.
+ * behind that access and subtracts the time stamp of the rise; so it sees the same plus what its own
+ * instructions take: as many cycles each time if the answer is a load of a tier, one more or less if it is
+ * a store, whose wait for the bus the processor may hide, or a load with one context.
  *
  * A tier that serves no other line stays in the handler: nothing is dispatched, and the access that
  * answers is the first instruction behind the `wfi`. It gives up when it is woken for something else.
