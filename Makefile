@@ -2,6 +2,8 @@
 
 APT_PACKAGES := g++ make perl python3-venv libpython3-dev gcc-riscv64-unknown-elf \
                 picolibc-riscv64-unknown-elf meson ninja-build zlib1g-dev liblz4-dev device-tree-compiler iproute2 iputils-ping
+# For `make fuzz` alone.
+FUZZ_PACKAGES := clang libclang-rt-14-dev llvm
 
 PYTHON  ?= python3
 VENV    := .venv
@@ -13,6 +15,8 @@ ARGS    ?=
 BOARD   ?=
 TIERS   ?= 3
 OUTPUT  ?= build/tierv.v
+# How long `make fuzz` looks for inputs, all targets together.
+FUZZ_SECONDS ?= 60
 # A checkout of CoreMark, for bench-core.
 COREMARK ?=
 
@@ -21,7 +25,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .DEFAULT_GOAL := help
 .PHONY: help setup packages test test-all bench bench-serial bench-full bench-core synth experiment readme sim verilog generate \
         boards bitstream firmware load flash needs-board \
-        formal formal-full coverage mutants lint clean
+        formal formal-full coverage mutants fuzz lint clean
 
 help:
 	@echo "make test                       run the tests (sets everything up first)"
@@ -44,6 +48,7 @@ help:
 	@echo "make formal-full                prove everything, and find every planted bug"
 	@echo "make coverage                   line and toggle coverage of the core; ARGS=--missing lists gaps"
 	@echo "make mutants                    plant faults in the core and see tests find them"
+	@echo "make fuzz [FUZZ_SECONDS=60]     fuzz the UDP/IP stack; ARGS=<targets>"
 	@echo "make lint                       check format and style"
 	@echo "make setup                      only install what all of these need"
 	@echo "make clean                      remove everything built"
@@ -146,6 +151,10 @@ coverage: setup
 
 mutants: setup $(VENV)/.formal
 	@$(BIN)/python tests/rtl/mutants.py $(ARGS)
+
+fuzz: setup
+	@$(MAKE) --silent --no-print-directory packages APT_PACKAGES="$(FUZZ_PACKAGES)"
+	@$(BIN)/python tests/firmware/fuzz_run.py run --seconds $(FUZZ_SECONDS) $(ARGS)
 
 lint: setup
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/codespell

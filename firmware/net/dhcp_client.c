@@ -84,6 +84,31 @@ static uint32_t spread(dhcp_client_t *client)
     return 1 + net_random(client->net) % DHCP_SPREAD_S;
 }
 
+static void expire(dhcp_client_t *client)
+{
+    net_count(client->net, COUNT_DHCP_EXPIRED);
+    restart(client, spread(client));
+}
+
+/* The lease, whose time counts from the question, is ours; `is_new` if the interface does not have it
+ * yet. */
+static void begin_lease(dhcp_client_t *client, bool is_new)
+{
+    net_t *net = client->net;
+    const dhcp_address_t *lease = &client->lease;
+
+    if (client->request_s >= client->lease_s) {
+        expire(client);
+        return;
+    }
+    client->state = DHCP_BOUND;
+    client->age_s = client->request_s;
+    if (is_new) {
+        net_configure(net, lease->address, lease->netmask, lease->gateway);
+        net->claim.leased = true;
+    }
+}
+
 static void decline(dhcp_client_t *client)
 {
     net_count(client->net, COUNT_DHCP_DECLINED);
@@ -147,8 +172,7 @@ static void tick_lease(dhcp_client_t *client)
     }
     client->age_s++;
     if (client->age_s >= client->lease_s) {
-        net_count(client->net, COUNT_DHCP_EXPIRED);
-        restart(client, spread(client));
+        expire(client);
     } else if (client->state != DHCP_REBINDING && client->age_s >= client->rebinding_s) {
         begin_renewal(client, DHCP_REBINDING, client->lease_s);
     } else if (client->state == DHCP_BOUND && client->age_s >= client->renewal_s) {
@@ -161,18 +185,12 @@ static void tick_lease(dhcp_client_t *client)
 
 static void tick_probe(dhcp_client_t *client)
 {
-    net_t *net = client->net;
+    claim_state_t state = (claim_state_t)client->net->claim.state;
 
-    if (net->claim.state == CLAIM_TAKEN) {
+    if (state == CLAIM_TAKEN) {
         decline(client);
-    } else if (net->claim.state == CLAIM_FREE && client->request_s >= client->lease_s) {
-        net_count(net, COUNT_DHCP_EXPIRED);
-        restart(client, spread(client));
-    } else if (net->claim.state == CLAIM_FREE) {
-        client->state = DHCP_BOUND;
-        client->age_s = client->request_s;
-        net_configure(net, client->lease.address, client->lease.netmask, client->lease.gateway);
-        net->claim.leased = true;
+    } else if (state == CLAIM_FREE) {
+        begin_lease(client, true);
     }
 }
 
@@ -327,13 +345,8 @@ static net_counter_t take_acknowledgement(dhcp_client_t *client, const dhcp_mess
         claim_probe(client->net, client->lease.address);
         return COUNT_DHCP_ACKNOWLEDGED;
     }
-    client->state = DHCP_BOUND;
-    client->age_s = client->request_s;
-    if (client->lease.netmask != before.netmask || client->lease.gateway != before.gateway) {
-        net_configure(client->net, client->lease.address, client->lease.netmask,
-                      client->lease.gateway);
-        client->net->claim.leased = true;
-    }
+    begin_lease(client, client->lease.netmask != before.netmask
+                            || client->lease.gateway != before.gateway);
     return COUNT_DHCP_ACKNOWLEDGED;
 }
 

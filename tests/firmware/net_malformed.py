@@ -135,7 +135,7 @@ MALFORMED: dict[str, tuple[bytes, str]] = {
     "ICMP echo request with a code": (icmp_echo(bytes(8), code=1), "ICMP_DROP_TYPE"),
     "ICMP redirect": (icmp_echo(bytes(8), type=5), "ICMP_DROP_TYPE"),
     "ICMP port unreachable": (icmp_echo(udp(b"x"), type=3, code=3), "ICMP_DROP_TYPE"),
-    "ICMP timestamp request": (icmp_echo(bytes(12), type=13), "ICMP_DROP_TYPE"),
+    "ICMP information request": (icmp_echo(bytes(8), type=15), "ICMP_DROP_TYPE"),
     "ICMP type 255": (icmp_echo(bytes(8), type=255), "ICMP_DROP_TYPE"),
     "ICMP of 1 byte": (ipv4(b"\x08", proto=1), "ICMP_DROP_SHORT"),
     "ICMP echo request to all": (

@@ -131,12 +131,37 @@ def test_what_is_wrong_is_dropped_and_the_next_datagram_is_answered(system):
         Frame(good[:20], flags=FrameFlag.NO_PAD),
         udp(b"wrong sum", ECHO, chksum=0x1234),
         bytes(lying),
-        udp(b"nobody listens", 4242),
         to_board(IP(src=THERE, dst=HERE, flags="MF") / UDP(dport=ECHO) / Raw(b"fragment")),
         bytes(range(256)) * 7,
     ]
     answers = exchange(system, [*bad, good])
     assert [bytes(answer[UDP].payload)[:10] for answer in answers] == [b"still here"]
+
+
+def test_a_closed_port_is_reported_to_the_sender(system):
+    question = udp(b"nobody listens", 4242)
+    (answer,) = exchange(system, [question])
+    assert (answer[ICMP].type, answer[ICMP].code) == (3, 3)
+    assert bytes(answer[ICMP].payload) == question[14:]
+    check_checksums(answer)
+
+
+def test_a_group_is_joined_on_the_console_and_its_datagrams_arrive(system):
+    group, mac = "239.1.2.3", "01:00:5e:01:02:03"
+    packet = IP(src=THERE, dst=group) / UDP(sport=4711, dport=DISCARD) / Raw(b"all of you")
+    frame = to_board(packet, dst=mac)
+    typed = READY + 2 * GAP
+    result = system.run(
+        cycles=20_000_000,
+        frames=[Frame(frame, READY), Frame(frame, typed + READY)],
+        uart=[UartBytes(0, f"join {group}\n".encode(), cycle=typed)],
+        get=["discarded_datagrams"],
+        until=Until(quiet_cycles=READY),
+    )
+    assert result.values == {"discarded_datagrams": 1}
+    (report,) = [Ether(sent.data) for sent in result.frames]
+    assert (report.dst, report[IP].dst, report[IP].ttl) == (mac, group, 1)
+    assert bytes(report[IP].payload)[:2] == b"\x16\0"
 
 
 def test_the_console_says_what_it_is_without_being_asked(system):
@@ -158,7 +183,11 @@ def test_the_console_shows_addresses_and_counters(system):
     )
     text = result.uart(0).decode()
     assert f"inet {HERE}  ether {HERE_MAC}" in text
-    assert "received 2  transmitted 1" in text
+    assert "netmask 255.255.255.0  gateway 0.0.0.0" in text
+    assert "dhcp off" in text
+    # The sender has been told.
+    assert "received 2  transmitted 2" in text
     assert "UDP_DROP_PORT" in text
+    assert "ICMP_UNREACHABLE_SENT" in text
     assert "no command 'nonsense'; try help" in text
     assert text.endswith("tierv> ")
