@@ -1,5 +1,6 @@
 /* The stack as firmware, for the interpreter of rv32.py: it calls the functions below. */
 #include "../../firmware/net/checksum.h"
+#include "../../firmware/net/dhcp_client.h"
 #include "../../firmware/net/stack.h"
 #include "../../firmware/net/udp_socket.h"
 
@@ -10,6 +11,7 @@ _Alignas(4) uint8_t target_buffers[NET_PACKETS * NET_BUFFER_BYTES];
 _Alignas(4) uint8_t target_slot[2048];
 udp_socket_t target_echo;
 udp_socket_t target_queue;
+dhcp_client_t target_dhcp;
 
 static udp_verdict_t echo(udp_socket_t *socket, packet_t *packet)
 {
@@ -43,6 +45,22 @@ uint32_t target_init(void)
     good &= udp_bind(&target_net, &target_echo, 7) == UDP_OK;
     good &= udp_bind(&target_net, &target_queue, 4000) == UDP_OK;
     return good ? 0 : 1;
+}
+
+/* 0 if all went well: the client begins to ask. */
+uint32_t target_start_dhcp(void)
+{
+    dhcp_address_t none = {.address = 0};
+    bool good = dhcp_init(&target_dhcp, &target_net, &none);
+
+    dhcp_start(&target_dhcp);
+    return good ? 0 : 1;
+}
+
+/* The interface's address. */
+uint32_t target_address(void)
+{
+    return target_net.address;
 }
 
 /* The steps of the driver, one each, so that each can be counted. */

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 import subprocess
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 from pathlib import Path
 
+import dhcp_server
 import pytest
 from host_build import BUILD, TESTS, WARNINGS, net_sources, run_compiler
 from net_frames import arp_request, ethernet, frames_of_every_kind, icmp_echo, udp
@@ -17,6 +19,7 @@ from net_host import config
 from net_malformed import MALFORMED
 from net_reference import ECHO_PORT, Outcome, classify
 from rv32 import Machine, MachineError
+from scapy.layers.l2 import ARP, Ether
 
 TARGET = "riscv64-unknown-elf-"
 FLAGS = ("-O2", "-march=rv32im", "-misa-spec=2.2", "-mabi=ilp32", "-std=c11", "-ffreestanding")
@@ -72,6 +75,22 @@ class Target:
         self.machine.call("net_release", self.net, packet)
         return Run(verdict, content, fill, instructions)
 
+    def transmitted(self) -> list[bytes]:
+        """The frames that wait for the driver, which takes them."""
+        frames = []
+        while packet := self.machine.call("target_take_transmit"):
+            buffer = int.from_bytes(self.machine.read(packet, 4), "little")
+            length = int.from_bytes(self.machine.read(packet + LENGTH_BYTES, 2), "little")
+            frames.append(self.machine.read(buffer, length))
+            assert self.machine.call("target_give_sent", packet)
+        self.machine.call("net_service", self.net, 0)
+        return frames
+
+    def tick(self) -> list[bytes]:
+        """A second passes; the frames sent."""
+        self.machine.call("net_tick", self.net)
+        return self.transmitted()
+
 
 @pytest.fixture(scope="module")
 def elf() -> Path:
@@ -120,6 +139,22 @@ def test_target_drops_every_malformed_frame(target: Target) -> None:
         if len(frame) <= config("NET_BUFFER_BYTES"):
             for summed in (False, True):
                 assert target.receive(frame, summed=summed).verdict == FREE, name
+
+
+def test_target_gets_an_address_from_a_dhcp_server(target: Target) -> None:
+    assert target.machine.call("target_start_dhcp") == 0
+    said: list[dhcp_server.Message] = []
+    while not said:
+        said = dhcp_server.messages(target.tick())
+    xid = said[0].bootp.xid
+    target.receive(dhcp_server.answer("offer", xid), summed=True)
+    (request,) = dhcp_server.messages(target.transmitted())
+    assert request.options["requested_addr"] == dhcp_server.LEASED
+    target.receive(dhcp_server.answer("ack", xid), summed=False)
+    announced = [Ether(frame) for _ in range(8) for frame in target.tick()][-1]
+    assert announced[ARP].psrc == dhcp_server.LEASED
+    address = target.machine.call("target_address").to_bytes(4, "little")
+    assert str(IPv4Address(address)) == dhcp_server.LEASED
 
 
 @pytest.mark.parametrize(
