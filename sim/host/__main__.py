@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from .board_commands import ask, irqtune
 from .errors import HostError
 from .serial_commands import serial, serial_config, serial_counters
 
@@ -23,6 +24,8 @@ def main() -> None:
     """Talk to a board over its network."""
 
 
+main.add_command(ask)
+main.add_command(irqtune)
 main.add_command(serial)
 main.add_command(serial_config)
 main.add_command(serial_counters)

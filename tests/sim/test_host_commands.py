@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tierv.sim.__main__ import main
+from tierv.sim.host.__main__ import main
 from tierv.sim.host.commands import COMMAND_BYTES, COMMAND_PORT, Answer, CommandClient
 from tierv.sim.host.errors import HostError
 
