@@ -26,6 +26,9 @@ enum { BREAK_BITS = 13, US_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 };
 
 static lin_port_t *by_port[UARTS];
 
+/* 0 shows an experiment when an answer is written: it then begins at once, in a received stop bit. */
+SET_BEFORE_RUN uint32_t lin_turns = 1;
+
 _Static_assert((uint32_t)LIN_CHARACTER_BREAK == SERIAL_BREAK
                    && (uint32_t)LIN_CHARACTER_BAD == SERIAL_FRAMING,
                "a node's flags are those of the serial port");
@@ -47,7 +50,7 @@ static void begin(uint32_t port)
     (void)serial_init(serial, port);
     (void)serial_set_format(serial, &format, NULL);
     (void)serial_set_levels(serial, &levels);
-    serial_set_flow(serial, SERIAL_FLOW_TURN);
+    serial_set_flow(serial, lin_turns ? SERIAL_FLOW_TURN : 0);
 }
 
 static void put_report(lin_port_t *lin)
