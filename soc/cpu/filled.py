@@ -38,7 +38,7 @@ class Lane:
     @property
     def file(self) -> str:
         """Name of the file with its content."""
-        return f"{self.memory}_{self.column}_{self.byte}.hex"
+        return f"{self.memory}_{self.column}_{self.byte}.init"
 
     def content(self, image: bytes) -> bytes:
         """Its share of the whole memory's content."""

@@ -84,7 +84,7 @@ def test_the_project_is_complete_and_can_be_moved(board: Board):
     assert not [path.name for path in named if not path.is_file()]
     verilog = {path.name for path in named if path.suffix == ".v"}
     assert verilog == {f"{board.name}.v", "tierv_cluster.v"}
-    contents = [path for path in named if path.suffix == ".hex"]
+    contents = [path for path in named if path.name.startswith(("itcm_", "dtcm_"))]
     bytes_ = sum(len(path.read_text().split()) for path in contents)
     assert bytes_ == board.soc.itcm_bytes + board.soc.dtcm_bytes
     for path in project.gateware.iterdir():

@@ -55,9 +55,9 @@ def test_a_filled_memory(name, test):
 def test_files_together_hold_the_image():
     files = hex_files(SIZES, {"itcm": bytes(range(16)), "dtcm": b"\x11\x22\x33"})
     assert len(files) == 12
-    assert files["itcm_0_0.hex"].split()[:3] == ["00", "08", "00"]
-    assert files["itcm_1_3.hex"].split()[:3] == ["07", "0f", "00"]
-    assert [files[f"dtcm_0_{n}.hex"].split()[0] for n in range(4)] == ["11", "22", "33", "00"]
+    assert files["itcm_0_0.init"].split()[:3] == ["00", "08", "00"]
+    assert files["itcm_1_3.init"].split()[:3] == ["07", "0f", "00"]
+    assert [files[f"dtcm_0_{n}.init"].split()[0] for n in range(4)] == ["11", "22", "33", "00"]
 
 
 def test_a_program_that_is_too_long_is_refused():
