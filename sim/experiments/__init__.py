@@ -5,6 +5,7 @@ from __future__ import annotations
 from .driver import DriverLayer
 from .echo import Echo
 from .experiment import Experiment
+from .lin import Lin
 from .rfc2544 import Rfc2544
 from .saturation import Saturation
 from .switch import Switch
@@ -13,7 +14,7 @@ from .trace import Trace
 #: Experiments that run together, in their order.
 GROUPS: dict[str, tuple[Experiment, ...]] = {
     "stack": (Switch(), DriverLayer(), Trace(), Saturation(), Rfc2544()),
-    "serial": (Echo(),),
+    "serial": (Echo(), Lin()),
 }
 
 EXPERIMENTS: dict[str, Experiment] = {
