@@ -54,6 +54,7 @@ typedef struct {
     uint8_t tier;
     uint8_t priority;
     uint8_t usual_priority; /* as registered */
+    bool apart;             /* irq_set_apart() was called */
 } irq_line_t;
 
 /* So that a line's place in the table is found by a shift. */
@@ -82,6 +83,10 @@ bool irq_register(uint32_t line, const char *name, irq_service_t service, void *
 /* What a line can wait: `room` units come after it has been raised before one is lost. Otherwise that is
  * until the next interrupt. */
 void irq_describe(uint32_t line, uint32_t room, irq_units_t units);
+
+/* The line's service shares nothing with others and calls nothing of theirs: in a tier of its own that is
+ * more urgent than theirs, context_lock_all() does not hold it back. */
+void irq_set_apart(uint32_t line);
 
 /* Starts the services with all lines that are registered: context_start(), and further tiers. */
 void irq_start(void);

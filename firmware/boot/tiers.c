@@ -7,6 +7,7 @@ static _Alignas(16) uint8_t interrupt_stack[STACK_BYTES];
 static _Alignas(16) uint8_t protocol_stack[STACK_BYTES];
 
 bool context_is_locked;
+uint32_t context_ceiling = TIERV_TIERS - 1;
 
 /* tier_entry (start.S) takes these from the top of the new stack. */
 typedef struct {

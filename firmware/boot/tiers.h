@@ -24,18 +24,20 @@ static inline void context_unlock(uint32_t before)
     tier_release(before);
 }
 
-/* Somebody is behind context_lock_all(). */
+/* Somebody is behind context_lock_all(), which holds back the tiers up to context_ceiling: all that share
+ * something (irq_set_apart()). */
 extern bool context_is_locked;
+extern uint32_t context_ceiling;
 
 /* A ceiling keeps out the tiers above. Those below may have the slots that the caller can't use, so they
  * have to see that it is there; the wait is as long as what it does. */
 static inline uint32_t context_lock_all(void)
 {
-    uint32_t before = tier_hold(TIERV_TIERS - 1);
+    uint32_t before = tier_hold(context_ceiling);
 
     while (context_is_locked) {
         tier_release(before);
-        before = tier_hold(TIERV_TIERS - 1);
+        before = tier_hold(context_ceiling);
     }
     context_is_locked = true;
     COMPILER_BARRIER();

@@ -63,6 +63,15 @@ void irq_describe(uint32_t line, uint32_t room, irq_units_t units)
     }
 }
 
+void irq_set_apart(uint32_t line)
+{
+    irq_line_t *entry = entry_of(line);
+
+    if (entry != NULL) {
+        entry->apart = true;
+    }
+}
+
 uint32_t irq_lines_of(uint32_t tier)
 {
     uint32_t lines = 0;

@@ -1,4 +1,6 @@
 /* Tiers: those from TIER_INTERRUPT on serve lines, and the protocol tier before its own work. */
+#include <stddef.h>
+
 #include "context.h"
 #include "irq/table.h"
 #include "net/compiler.h"
@@ -156,21 +158,49 @@ static bool set_mask(uint32_t tier, uint32_t mask)
     return false;
 }
 
+static void set_ceiling(uint32_t tier)
+{
+    /* Nobody is behind the old one meanwhile. */
+    uint32_t before = context_lock_all();
+
+    context_ceiling = tier;
+    context_unlock_all(before);
+}
+
+/* The most urgent tier that shares something with others. */
+static uint32_t shared_tier(void)
+{
+    uint32_t most = TIER_PROTOCOL;
+
+    for (uint32_t line = 0; line < IRQ_LINES; line++) {
+        const irq_line_t *entry = irq_line(line);
+        if (entry != NULL && !entry->apart && entry->tier > most) {
+            most = entry->tier;
+        }
+    }
+    return most;
+}
+
 bool irq_move(uint32_t line, uint32_t tier)
 {
     irq_line_t *entry = &irq_table[line + 1];
     uint32_t bit = 1u << line;
     uint32_t from = entry->tier;
 
+    if (!entry->apart && tier > context_ceiling) {
+        set_ceiling(tier);
+    }
     entry->tier = (uint8_t)tier;
     if (!set_mask(from, servers[from].mask & ~bit)) {
         entry->tier = (uint8_t)from;
         (void)set_mask(from, servers[from].mask | bit);
         call(&servers[tier], tier);
+        set_ceiling(shared_tier());
         return false;
     }
     /* If it is busy it takes the line when it next waits; until then the line stays pending. */
     (void)set_mask(tier, servers[tier].mask | bit);
+    set_ceiling(shared_tier());
     return true;
 }
 
@@ -194,6 +224,7 @@ void irq_start(void)
     uint32_t lines = irq_lines_of(TIER_INTERRUPT);
 
     irq_apply_priorities();
+    context_ceiling = shared_tier();
     servers[TIER_INTERRUPT].mask = lines;
     servers[TIER_INTERRUPT].applied = lines;
     context_start_loop(interrupt_tier, (void *)TIER_INTERRUPT);

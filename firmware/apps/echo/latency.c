@@ -164,6 +164,7 @@ void latency_init(void)
     latency.settings = latency_usual;
     histogram_init(&latency.seen, seen_bins, ECHO_BINS, 0);
     (void)irq_register(ECHO_INTERRUPT, "echo", serve, NULL, PRIORITY);
+    irq_set_apart(ECHO_INTERRUPT);
     latency_add_command();
 }
 
