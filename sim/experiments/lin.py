@@ -307,14 +307,15 @@ def _flood(end: int, settings: Settings, rng: random.Random) -> list[Frame]:
 def _evaluate(result: RunResult, headers: list[_Header], settings: Settings) -> _Answers:
     bit = bit_q8(BAUD, settings.clock_hz) / 256
     header_cycles = lin.header_cycles(BAUD, settings.clock_hz)
-    answers = _Answers([], [], 0)
+    spaces: list[int] = []
+    lengths: list[float] = []
     dropped = 0
     for port in _NODES:
         own = result.characters[result.characters["port"] == 1 + port]
         cycles = own["cycle"].astype(np.int64)
         mine = [one for one in headers if one.port == port]
-        limits = [one.begin for one in mine[1:]] + [result.cycles]
-        for one, limit in zip(mine, limits, strict=True):
+        limits = [*(one.begin for one in mine[1:]), result.cycles]
+        for one, limit in zip(mine, limits, strict=False):
             window = slice(*np.searchsorted(cycles, [one.begin, limit]))
             content = bytes(own["data"][window].astype(np.uint8))
             right = one.data + bytes([lin.checksum(one.data, one.identifier)])
@@ -323,7 +324,7 @@ def _evaluate(result: RunResult, headers: list[_Header], settings: Settings) -> 
             if not len(content):
                 continue
             end = one.begin + header_cycles
-            answers.spaces.append(int(cycles[window][0]) - end)
+            spaces.append(int(cycles[window][0]) - end)
             whole = int(cycles[window][-1]) + lin.CHARACTER_BITS * bit - end
-            answers.lengths.append(whole / (lin.CHARACTER_BITS * len(right) * bit))
-    return _Answers(answers.spaces, answers.lengths, dropped)
+            lengths.append(whole / (lin.CHARACTER_BITS * len(right) * bit))
+    return _Answers(spaces, lengths, dropped)
