@@ -147,11 +147,14 @@ def _dhcp() -> dict[str, bytes]:
     end = b"\xff"
     offer, ack, nak = (bytes([53, 1, kind]) + server + times + end for kind in (2, 5, 6))
     lease = bytes([10]) + _say(offer) + bytes([2]) + _say(ack) + bytes([5])
+    brief = bytes([53, 1, 5]) + server + bytes([51, 4, 0, 0, 0, 3]) + end
     subnet = bytes([1, 4, 255, 255, 255, 0, 3, 4, 192, 0, 2, 254])
     return {
         "nobody answers": bytes([127, 127]),
         "lease that ends": lease + bytes([127, 127]),
         "lease that is renewed": lease + bytes([100]) + _say(subnet + ack) + bytes([127]),
+        "lease shorter than its probes": bytes([10]) + _say(offer) + _say(brief) + bytes([9]),
+        "lease that is over when renewed": lease + bytes([115]) + _say(brief) + bytes([1]),
         "lease that is refused": lease + bytes([100]) + _say(nak) + bytes([10]),
         "lease from another server": lease + bytes([127, 50]) + _say(ack) + bytes([1]),
         "address in use": bytes([10]) + _say(offer) + _say(ack) + _say(b"", DISPUTED),
