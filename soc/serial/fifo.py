@@ -58,10 +58,13 @@ class ReceiveFifo(LiteXModule):
     def _add_window(self, held: Signal, store, depth: int) -> None:
         window, take = self.window, self.take
         self.memory = memory = SyncFIFO(12, max(depth, _MIN_MEMORY_DEPTH))
+        # Characters in the window that stay.
+        stay = Signal(max=BURST + 1)
         arrives = Signal()
         moves = Signal()
         self.comb += [
-            moves.eq((take == 0) & (held != BURST)),
+            stay.eq(held - take),
+            moves.eq(stay != BURST),
             arrives.eq(memory.readable | store),
             memory.re.eq(moves),
             memory.we.eq(store & (~moves | memory.readable)),
@@ -73,8 +76,9 @@ class ReceiveFifo(LiteXModule):
         }
         oldest = Mux(memory.readable, memory.dout, self.entry)
         self.sync += [
-            If(moves & arrives, Array(window)[held].eq(oldest), held.eq(held + 1)),
-            If(take != 0, Case(take, shifts), held.eq(held - take)),
+            Case(take, shifts),
+            If(moves & arrives, Array(window)[stay].eq(oldest)),
+            held.eq(stay + (moves & arrives)),
         ]
 
     def _add_stamps(self, depth: int, store) -> None:
@@ -115,8 +119,9 @@ class TransmitFifo(LiteXModule):
         self.entries = entries = [Signal(9) for _ in range(BURST)]
         #: A character has been lost.
         self.lost = Signal()
-        #: Characters in it.
+        #: Characters in it, and space for more, as if those that are being put in were.
         self.level = Signal(max=depth + 1)
+        self.space = Signal(max=depth + 1, reset=depth)
 
         self.readable = Signal()
         self.take = Signal()
@@ -126,6 +131,7 @@ class TransmitFifo(LiteXModule):
         writes = Signal()
         full = Signal()
         rest = Signal(max=BURST)
+        soon = Signal(max=depth + BURST)
         position = Signal(max=BURST)
         self.comb += [
             writes.eq((put != 0) | (rest != 0)),
@@ -136,7 +142,9 @@ class TransmitFifo(LiteXModule):
             self.readable.eq(memory.readable),
             self.entry.eq(memory.dout),
             self.lost.eq(writes & full),
-            self.level.eq(memory.level),
+            soon.eq(memory.level + rest),
+            self.level.eq(Mux(soon > depth, depth, soon)),
+            self.space.eq(depth - self.level),
         ]
         self.sync += If(put != 0, rest.eq(put - 1), position.eq(put != 1)).Elif(
             rest != 0, rest.eq(rest - 1), position.eq(Mux(rest == 1, 0, position + 1))

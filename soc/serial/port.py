@@ -40,7 +40,7 @@ class SerialPort(PortRegisters):
         self._add_pins(pads)
         self._add_settings()
         self._add_receive_path()
-        self._add_transmit_path(params.transmit_depth)
+        self._add_transmit_path()
         self._add_events()
         self._add_counters()
 
@@ -125,7 +125,7 @@ class SerialPort(PortRegisters):
             self.stamp.status.eq(fifo.taken_stamp),
         ]
 
-    def _add_transmit_path(self, depth: int) -> None:
+    def _add_transmit_path(self) -> None:
         transmitter, fifo, control = self.transmitter, self.transmit_fifo, self.control
         receiver = self.receiver
         data = self.transmit.fields.data
@@ -158,7 +158,7 @@ class SerialPort(PortRegisters):
             transmitter.is_break.eq(fifo.entry[8] & ~control.waits),
             fifo.take.eq(transmitter.ready & from_fifo),
             control.sent.eq(transmitter.ready & control.waits),
-            self.level.fields.space.eq(depth - fifo.level),
+            self.level.fields.space.eq(fifo.space),
         ]
 
     def _add_events(self) -> None:
