@@ -14,7 +14,6 @@ from .bios import build_bios
 from .commands import Commands
 from .elf import Program
 from .firmware import build_firmware, usual_context
-from .host.latency import latency
 from .interactive import Network, run_interactively
 from .model import Model, ModelParams, build_model, simulation_params
 from .pcap import read_pcap
@@ -199,7 +198,6 @@ def interactive(firmware, bios, network, tap_name, socket_path, pcap, **hardware
 
 
 main.add_command(run_elf)
-main.add_command(latency)
 
 if __name__ == "__main__":
     main(prog_name="python -m tierv.sim")

@@ -6,6 +6,7 @@ import click
 
 from .board_commands import ask, irqtune
 from .errors import HostError
+from .latency import latency
 from .serial_commands import serial, serial_config, serial_counters
 
 
@@ -26,6 +27,7 @@ def main() -> None:
 
 main.add_command(ask)
 main.add_command(irqtune)
+main.add_command(latency)
 main.add_command(serial)
 main.add_command(serial_config)
 main.add_command(serial_counters)

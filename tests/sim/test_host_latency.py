@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from test_host_commands import board
 
-from tierv.sim.__main__ import main
+from tierv.sim.host.__main__ import main
 
 SHOWN = """\
 # Histogram, cycles of 100000000 Hz: hardware, software
