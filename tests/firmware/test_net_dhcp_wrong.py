@@ -131,6 +131,15 @@ def expect_nothing(client: Client, frame: bytes, counter: str) -> None:
     assert (client.state, client.addresses, client.remaining_s) == before
 
 
+@pytest.mark.parametrize("name", WRONG)
+def test_malformed_offer_is_dropped_and_counted(net_process: NetHost, name: str) -> None:
+    net_process.reset()
+    client, xid = bring_to(net_process, "selecting")
+    how, counter = WRONG[name]
+    expect_nothing(client, answer("offer", **{"xid": xid} | how), counter)
+    net_process.check()
+
+
 @pytest.mark.parametrize("state", KIND)
 def test_wrong_answer_is_dropped_in_every_state(net: NetHost, state: str) -> None:
     client, xid = bring_to(net, state)
