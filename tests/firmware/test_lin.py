@@ -426,6 +426,24 @@ def test_the_commander_sends_the_bus_to_sleep_and_its_schedule_with_it(lin):
     assert any(did.header for did in bus.ticks(2))
 
 
+@pytest.mark.parametrize("command", ["header", "schedule"])
+def test_a_commander_wakes_the_bus_before_it_sends_headers_again(lin, command):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("sleep")
+    bus.ticks(1)
+    assert answer(bus, REQUEST)[1][0] is Outcome.ASLEEP
+    assert lin.result("sleep") == OK
+    assert not any(did.send or did.header for did in bus.ticks(10))
+    argument = 0x10 if command == "header" else schedule((0x10, 5))
+    assert lin.result(command, argument) == OK
+    assert bus.ticks(1)[0].send == 0xF0
+    assert bus.echo().report[0] is Outcome.AWAKE
+    assert bus.ticks(1)[0].header == PROTECTED[0x10]
+    bus.header(0x10)
+    assert not any(did.send for did in bus.ticks(1000))
+
+
 # --- what is refused ---
 
 

@@ -15,6 +15,14 @@ enum {
     WAKE_MOST = 2 * WAKE_BLOCK
 };
 
+/* Headers are for nodes that are awake. */
+static void wake_first(lin_node_t *node)
+{
+    if (node->state == LIN_STATE_ASLEEP) {
+        node->waking = true;
+    }
+}
+
 lin_result_t lin_schedule(lin_node_t *node, const lin_slot_t *slots, uint32_t count)
 {
     if (node->role != LIN_COMMANDER) {
@@ -40,6 +48,9 @@ lin_result_t lin_schedule(lin_node_t *node, const lin_slot_t *slots, uint32_t co
     node->slot_left_ms = 0;
     COMPILER_BARRIER();
     node->scheduling = count != 0;
+    if (count != 0) {
+        wake_first(node);
+    }
     return LIN_OK;
 }
 
@@ -55,6 +66,7 @@ lin_result_t lin_request_header(lin_node_t *node, uint32_t identifier)
         return LIN_FULL;
     }
     node->header_wanted = (uint8_t)identifier;
+    wake_first(node);
     return LIN_OK;
 }
 
@@ -62,8 +74,11 @@ lin_result_t lin_go_to_sleep(lin_node_t *node)
 {
     static const uint8_t command[LIN_DATA_BYTES] = {LIN_GO_TO_SLEEP, 0xff, 0xff, 0xff,
                                                     0xff,            0xff, 0xff, 0xff};
-    lin_result_t result = lin_request_header(node, LIN_COMMANDER_REQUEST);
 
+    if (node->role == LIN_COMMANDER && node->state == LIN_STATE_ASLEEP) {
+        return LIN_OK;
+    }
+    lin_result_t result = lin_request_header(node, LIN_COMMANDER_REQUEST);
     return result == LIN_OK ? lin_write(node, LIN_COMMANDER_REQUEST, command, LIN_DATA_BYTES)
                             : result;
 }

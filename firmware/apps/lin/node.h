@@ -196,10 +196,10 @@ uint32_t lin_tick(lin_node_t *node, uint32_t now);
 
 /* --- protocol service; commander.c --------------------------------------------------------------- */
 
-/* Replaces the schedule and starts it; without slots, stops it. */
+/* Replaces the schedule and starts it; without slots, stops it. A bus that sleeps is woken first. */
 lin_result_t lin_schedule(lin_node_t *node, const lin_slot_t *slots, uint32_t count);
 
-/* Sends one header: at the end of the current slot, or at the next tick if no schedule runs. */
+/* Sends one header: at the end of the current slot, or at the next tick if no schedule runs. Likewise. */
 lin_result_t lin_request_header(lin_node_t *node, uint32_t identifier);
 
 /* Wakes the bus. */
