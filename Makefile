@@ -131,7 +131,8 @@ needs-board:
 bitstream firmware: needs-board setup $(VENV)/.synth
 	@$(BIN)/python -m tierv.boards $@ $(BOARD) $(ARGS)
 
-load flash: needs-board setup
+# A line that begins with "load" is a directive of GNU make.
+flash load: needs-board setup
 	@$(BIN)/python -m tierv.boards $@ $(BOARD) $(ARGS)
 
 generate: setup
