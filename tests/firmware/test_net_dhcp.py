@@ -122,11 +122,14 @@ def test_unanswered_discover_is_repeated_ever_more_rarely_and_with_jitter(net: N
         net.command(f"stir {seed}")
         client = Client(net)
         first = client.discover()
+        start = client.now
+        assert first.bootp.secs == 0
         for gaps in seen:
             before = client.now
             again = client.until_message(100)
             gaps.add(client.now - before)
             assert (again.kind, again.bootp.xid) == (1, first.bootp.xid)
+            assert again.bootp.secs == client.now - start
     for gaps, middle in zip(seen, (4, 8, 16, 32, 64, 64, 64), strict=True):
         assert gaps == {middle - 1, middle, middle + 1}
 
