@@ -158,7 +158,7 @@ class Lin(Experiment):
     def plot(self, outcome: Outcome, path: Path) -> None:
         """Every round trip, beside the published ones."""
         cases = list(outcome.config["round_trips_us"].items())
-        with figure(path, self.title, xlabel="round trip (us)") as axes:
+        with figure(path, self.title, xlabel="round trip (us); dashed: published") as axes:
             for place, (case, counts) in enumerate(cases):
                 values = [float(value) for value in counts]
                 sizes = [10 + 20 * np.log10(count) for count in counts.values()]
@@ -166,9 +166,10 @@ class Lin(Experiment):
                 axes.scatter(values, [place] * len(values), sizes, color=colour, alpha=0.6)
             for load, value in PUBLISHED_US.items():
                 axes.axvline(value, linestyle="--", color="gray")
-                axes.text(value, len(cases) - 0.4, load, rotation=20, fontsize="small")
+                axes.text(value, len(cases) - 0.3, f"{load} ", ha="right", fontsize="small")
             axes.set_xscale("log")
-            axes.set_xticks([520, 572, 1318, 6924], ["520", "572", "1,318", "6,924"])
+            axes.set_xlim(450, 10_000)
+            axes.set_xticks(list(PUBLISHED_US.values()), [f"{v:,}" for v in PUBLISHED_US.values()])
             axes.minorticks_off()
             axes.set_yticks(range(len(cases)), [case for case, _ in cases])
             axes.set_ylim(-0.5, len(cases) + 0.6)
