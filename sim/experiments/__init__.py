@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from .contention import Contention
 from .driver import DriverLayer
 from .echo import Echo
 from .experiment import Experiment
+from .goodput import Goodput
 from .lin import Lin
 from .rfc2544 import Rfc2544
+from .rotation import Rotation
 from .saturation import Saturation
 from .switch import Switch
 from .trace import Trace
@@ -14,7 +17,7 @@ from .trace import Trace
 #: Experiments that run together, in their order.
 GROUPS: dict[str, tuple[Experiment, ...]] = {
     "stack": (Switch(), DriverLayer(), Trace(), Saturation(), Rfc2544()),
-    "serial": (Echo(), Lin()),
+    "serial": (Contention(), Rotation(), Goodput(), Echo(), Lin()),
 }
 
 EXPERIMENTS: dict[str, Experiment] = {

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
+import pytest
 from scapy.layers.inet import UDP
 from scapy.layers.l2 import Ether
 from test_services import FAST_ECHO, QUIET, READY, arp_request, exchange, udp
 
-from tierv.sim.run import Until
+from tierv.sim.firmware import Context, build_firmware
+from tierv.sim.model import ModelParams, build_model, simulation_params
+from tierv.sim.run import Simulation, Until
 from tierv.sim.stimulus import Frame, UartBytes
 
 COMMANDS = 7100
@@ -137,3 +141,27 @@ def test_what_can_not_be_done_is_answered_counted_and_changes_nothing(system):
     assert [row[:2] for row in listing(after).values()] == [
         row[:2] for row in listing(before).values()
     ]
+
+
+@pytest.mark.slow
+def test_a_core_with_more_tiers_serves_lines_in_them():
+    model = build_model(ModelParams(soc=simulation_params(cpu_variant="tiers4"), profile=False))
+    services = build_firmware("services", model, Context.TIERS)
+    simulation = Simulation(model)
+    system = SimpleNamespace(
+        services=services, run=lambda **given: simulation.run(services, **given)
+    )
+    requests = [
+        udp(b"1 irqtune uart0=tier3:7 ethmac=tier3:1 timer0=tier1", COMMANDS),
+        udp(b"through tier 3", FAST_ECHO),
+        udp(b"2 irqtune uart0=tier4:7", COMMANDS),
+        udp(b"3 irqtune", COMMANDS),
+    ]
+    _, echo, refused, shown = exchange(system, requests)
+    assert bytes(echo[UDP].payload).startswith(b"through tier 3")
+    assert b"no line can be served in tier4" in bytes(refused[UDP].payload)
+    lines = listing(bytes(shown[UDP].payload).decode())
+    assert lines["uart0"][:2] == ("tier3", 7)
+    assert lines["ethmac"][:2] == ("tier3", 1)
+    assert lines["timer0"][0] == "tier1"
+    assert lines["console"][0] == "tier2"

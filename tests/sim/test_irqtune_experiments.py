@@ -1,0 +1,93 @@
+"""E10, E11 and E12: what they compute, and that short runs find what long ones do."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tierv.sim.experiments import contention, goodput, rotation
+from tierv.sim.experiments.bench import Bench, Build
+from tierv.sim.experiments.experiment import Settings
+from tierv.sim.stimulus import LineLevel
+
+CLOCK_HZ = 100_000_000
+
+
+def settings(length: int) -> Settings:
+    return Settings(seed=3, clock_hz=CLOCK_HZ, length=length)
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    return Bench(CLOCK_HZ)
+
+
+def test_a_port_waits_for_the_services_that_its_place_allows(bench):
+    outcome = contention.Contention().run(bench, settings(3), lambda _: None)
+    assert outcome.passed
+    lost = {(row["build"], row["order"]): row["lost"] for row in outcome.rows}
+    usual = contention.ORDER_NAMES[contention.Order.USUAL]
+    # The eighth byte behind the call, in each collision.
+    assert {key: count for key, count in lost.items() if count} == {
+        (Build.SINGLE, usual): 3,
+        (Build.BANKED, usual): 3,
+    }
+
+
+def test_a_wait_or_a_loss_out_of_line_fails():
+    def holds(order: contention.Order, shortest: float, longest: float, lost: int) -> bool:
+        row = {"wait min (us)": shortest, "wait max (us)": longest, "lost": lost}
+        return contention._holds(contention._Case(Build.BANKED, order), row)
+
+    order = contention.Order
+    assert holds(order.USUAL, 1309.1, 1310.9, 1)
+    assert not holds(order.USUAL, 1308.9, 1310.9, 1)
+    assert not holds(order.USUAL, 1309.1, 1311.1, 1)
+    assert not holds(order.USUAL, 1309.1, 1310.9, 0)
+    assert holds(order.TUNED, 0, 500, 0)
+    assert not holds(order.TUNED, 0, 500.1, 0)
+    assert not holds(order.TUNED, 0, 499, 1)
+    assert not holds(order.OWN_TIER, 0, 1.1, 0)
+
+
+def test_the_definition_of_two_8259s_gives_the_faq_s_tables():
+    for form, table in rotation.FORMS.items():
+        master, *slave = map(int, form.split())
+        assert rotation.rotated(master, *(slave or [14])) == table
+
+
+def test_a_wrong_priority_of_a_form_is_counted():
+    table = rotation.rotated(3, 14)
+    lines = {4: 15 - table[4], 8: 15 - table[8], 20: 0}
+    assert rotation._Answer(table, lines).errors(table) == 0
+    assert rotation._Answer(table[::-1], lines).errors(table) == 16
+    assert rotation._Answer(table, {**lines, 8: 0}).errors(table) == 1
+
+
+def test_the_firmware_answers_the_forms_of_the_faq(bench):
+    outcome = rotation.Rotation().run(bench, settings(1), lambda _: None)
+    assert outcome.passed
+    assert {row["irqtune"] for row in outcome.rows} == set(rotation.FORMS)
+
+
+def test_packets_carry_their_number_and_a_good_checksum():
+    packet = goodput._packet(0x0102, random.Random(1))
+    assert len(packet) == goodput._PACKET_BYTES
+    assert packet[:2] == b"\x01\x02"
+    total = int(np.frombuffer(packet, ">u2").sum())
+    assert total % 0xFFFF == 0
+
+
+def test_lock_outs_come_as_often_as_they_should_and_never_overlap():
+    case = goodput._Case(Build.BANKED, contention.Order.USUAL, 100)
+    lines, items, counts, _ = goodput._stimulus(4, case, settings(20))
+    rises = [line.cycle for line in lines if isinstance(line, LineLevel)][1:]
+    assert len(rises) == pytest.approx(20 * 100, rel=0.15)
+    assert min(np.diff(rises)) >= sum(contention.BLOCKING_US) * goodput._CLOCK_HZ / 1e6
+    assert [item.port for item in items] == [1, 2, 3, 4]
+    # The line is full: 2,880 bytes a second.
+    for item, count in zip(items, counts, strict=True):
+        assert len(item.data) == pytest.approx(20 * goodput.LINE_RATE, rel=0.02)
+        assert item.data.count(0xC0) == 2 * count
