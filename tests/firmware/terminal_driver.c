@@ -63,7 +63,7 @@ static void end(packer_verdict_t verdict)
 
 static void check_time(uint32_t now)
 {
-    packer_verdict_t verdict = packer.bytes != 0 ? packer_check_time(&packer, now) : PACKER_OPEN;
+    packer_verdict_t verdict = packer_bytes(&packer) != 0 ? packer_check_time(&packer, now) : PACKER_OPEN;
 
     if (verdict != PACKER_OPEN) {
         end(verdict);
@@ -92,9 +92,9 @@ static void run_burst(void)
     for (uint32_t i = 0; i < count; i++) {
         characters |= (uint32_t)bytes[i] << 8 * i;
     }
-    packer_append(&packer, characters, count);
+    packer_append(&packer.fill, characters, count);
     packer.last_time = text_number(2);
-    if (packer.bytes == packer.rules.length) {
+    if (packer_bytes(&packer) == packer.rules.length) {
         end(PACKER_BY_LENGTH);
     }
 }
@@ -105,7 +105,7 @@ static void run_now(void)
     uint32_t cycles;
 
     check_time(now);
-    if (packer.bytes != 0 && packer_next_time(&packer, now, &cycles)) {
+    if (packer_bytes(&packer) != 0 && packer_next_time(&packer, now, &cycles)) {
         printf("left %u\n", cycles);
     }
 }

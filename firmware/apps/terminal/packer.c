@@ -15,20 +15,20 @@ static bool matches(packer_t *packer, uint8_t byte)
 
 packer_verdict_t packer_take(packer_t *packer, uint8_t byte, uint32_t time)
 {
-    if (packer->bytes == 0) {
+    if (packer_bytes(packer) == 0) {
         packer->first_time = time;
     }
     packer->last_time = time;
-    packer_append(packer, byte, 1);
+    packer_append(&packer->fill, byte, 1);
     if (packer->rules.delimiters != 0 && matches(packer, byte)) {
         return PACKER_BY_DELIMITER;
     }
-    return packer->bytes >= packer->rules.length ? PACKER_BY_LENGTH : PACKER_OPEN;
+    return packer_bytes(packer) >= packer->rules.length ? PACKER_BY_LENGTH : PACKER_OPEN;
 }
 
 static uint32_t left(uint32_t limit_cycles, uint32_t passed_cycles)
 {
-    return passed_cycles < limit_cycles ? limit_cycles - passed_cycles : 0;
+    return (int32_t)passed_cycles < (int32_t)limit_cycles ? limit_cycles - passed_cycles : 0;
 }
 
 bool packer_next_time(const packer_t *packer, uint32_t now, uint32_t *cycles)
@@ -48,17 +48,17 @@ bool packer_next_time(const packer_t *packer, uint32_t now, uint32_t *cycles)
 packet_t *packer_end(packer_t *packer)
 {
     packet_t *packet = packer->packet;
-    uint32_t sum = packer->sum;
+    packer_fill_t *fill = &packer->fill;
 
-    if (packer->shift != 0) {
-        *packer->next = packer->word;
-        sum += packer->word;
-        packer->carries += sum < packer->word;
+    if (fill->shift != 0) {
+        *fill->next = fill->word;
+        fill->sum += fill->word;
+        fill->carries += fill->sum < fill->word;
     }
-    packet->payload_bytes = (uint16_t)packer->bytes;
-    packet->sum = (sum & 0xffffu) + (sum >> 16) + packer->carries;
+    packet->payload_bytes = (uint16_t)fill->bytes;
+    packet->sum = (fill->sum & 0xffffu) + (fill->sum >> 16) + fill->carries;
     packet->flags = PACKET_PAYLOAD_SUMMED;
     packer->packet = NULL;
-    packer->bytes = 0;
+    fill->bytes = 0;
     return packet;
 }

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "net/compiler.h"
 #include "net/packet.h"
 
 enum { PACKER_DELIMITERS = 2 };
@@ -42,15 +43,20 @@ typedef enum {
     PACKER_BY_DELIMITER
 } packer_verdict_t;
 
+/* The bytes of a packet; a loop keeps it in registers. */
+typedef struct {
+    word_t *next;   /* where the next whole word goes */
+    uint32_t word;  /* bytes that make no whole word yet */
+    uint32_t shift; /* bits in `word` */
+    uint32_t bytes; /* in the packet */
+    uint32_t sum;   /* of whole words, and what was carried out of it */
+    uint32_t carries;
+} packer_fill_t;
+
 typedef struct {
     packer_rules_t rules;
     packet_t *packet; /* NULL: there is none to fill */
-    word_t *next;     /* where the next whole word goes */
-    uint32_t word;    /* bytes that make no whole word yet */
-    uint32_t shift;   /* bits in `word` */
-    uint32_t bytes;   /* in the packet */
-    uint32_t sum;     /* of whole words, and what was carried out of it */
-    uint32_t carries;
+    packer_fill_t fill;
     uint32_t first_time; /* of the first and of the last byte */
     uint32_t last_time;
     uint8_t matched; /* bytes of the delimiter that the packet ends with */
@@ -60,13 +66,10 @@ typedef struct {
 static inline void packer_begin(packer_t *packer, packet_t *packet)
 {
     packer->packet = packet;
-    /* The payload begins in the middle of a word, whose first half the stack fills. */
-    packer->next = (word_t *)(void *)(packet->frame + PACKET_PAYLOAD_OFFSET - 2);
-    packer->shift = 16;
-    packer->word = 0;
-    packer->bytes = 0;
-    packer->sum = 0;
-    packer->carries = 0;
+    packer->fill = (packer_fill_t){
+        /* The payload begins in the middle of a word, whose first half the stack fills. */
+        .next = (word_t *)(void *)(packet->frame + PACKET_PAYLOAD_OFFSET - 2),
+        .shift = 16};
     packer->matched = 0;
 }
 
@@ -74,36 +77,44 @@ _Static_assert(PACKET_PAYLOAD_OFFSET % 4 == 2, "packer_begin() has two bytes bef
 
 /* Appends one to three characters, the first in bits 7:0; above them are zeros. The packet must have
  * room. Rules are the caller's affair. */
-static inline void packer_append(packer_t *packer, uint32_t characters, uint32_t count)
+INLINE void packer_append(packer_fill_t *fill, uint32_t characters, uint32_t count)
 {
-    uint32_t shift = packer->shift;
-    uint32_t word = packer->word | characters << shift;
-    uint32_t bits = shift + 8 * count;
+    uint32_t word = fill->word | characters << fill->shift;
+    uint32_t bits = fill->shift + 8 * count;
 
-    packer->bytes += count;
+    fill->bytes += count;
     if (bits >= 32) {
-        *packer->next++ = word;
-        packer->sum += word;
-        packer->carries += packer->sum < word;
-        /* `shift` is 8 to 24 here. */
-        word = characters >> (32 - shift);
+        *fill->next++ = word;
+        fill->sum += word;
+        fill->carries += fill->sum < word;
+        /* The shift is 8 to 24 here. */
+        word = characters >> (32 - fill->shift);
         bits -= 32;
     }
-    packer->word = word;
-    packer->shift = bits;
+    fill->word = word;
+    fill->shift = bits;
+}
+
+/* Bytes in the packet. */
+static inline uint32_t packer_bytes(const packer_t *packer)
+{
+    return packer->fill.bytes;
 }
 
 /* The rule whose time has come at `now`, if any. The packet is not empty. */
 static inline packer_verdict_t packer_check_time(const packer_t *packer, uint32_t now)
 {
     const packer_rules_t *rules = &packer->rules;
-    uint32_t age = now - packer->first_time;
-    uint32_t gap = now - packer->last_time;
-    bool is_old = rules->time_cycles != 0 && age >= rules->time_cycles;
-    bool is_idle = rules->idle_cycles != 0 && gap >= rules->idle_cycles;
+    /* A byte may be looked at a little before its time. */
+    int32_t age = (int32_t)(now - packer->first_time);
+    int32_t gap = (int32_t)(now - packer->last_time);
+    int32_t time_cycles = (int32_t)rules->time_cycles;
+    int32_t idle_cycles = (int32_t)rules->idle_cycles;
+    bool is_old = time_cycles != 0 && age >= time_cycles;
+    bool is_idle = idle_cycles != 0 && gap >= idle_cycles;
 
     /* Which one came first: it has been due for longer. */
-    if (is_old && (!is_idle || age - rules->time_cycles >= gap - rules->idle_cycles)) {
+    if (is_old && (!is_idle || age - time_cycles >= gap - idle_cycles)) {
         return PACKER_BY_TIME;
     }
     return is_idle ? PACKER_BY_IDLE : PACKER_OPEN;

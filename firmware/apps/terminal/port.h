@@ -55,6 +55,7 @@ typedef struct {
     levels_t first_levels; /* while the packet is empty, and behind its first byte; for any length */
     levels_t later_levels;
     uint32_t levels_set;  /* as the port has them */
+    uint32_t watched;     /* the time of a byte for which the alarm is set */
     uint32_t enabled;     /* events */
     int32_t held;         /* a character that has found no packet, or -1 */
     uint32_t held_time;
@@ -62,6 +63,7 @@ typedef struct {
     volatile bool busy;
 
     /* --- from the interrupt service to the protocol service --- */
+    volatile bool has_work;
     RING(TERMINAL_PORT_PACKETS) full;
     uint32_t events; /* line states not told yet in 15:0; in 31:16 how many times modulo 2^16 */
     uint32_t event_bytes; /* received before the last of them */
@@ -90,6 +92,25 @@ extern terminal_port_t terminal_ports[UARTS];
 
 /* The interrupt service, or whoever has the lock, has left work for the protocol service. */
 extern volatile bool terminal_has_work;
+
+static inline void terminal_leave_work(terminal_port_t *port)
+{
+    port->has_work = true;
+    COMPILER_BARRIER();
+    terminal_has_work = true;
+}
+
+/* Cycles as the stamps of characters count them. */
+extern uint32_t terminal_clock_offset;
+
+static inline uint32_t terminal_now(void)
+{
+#ifdef CONFIG_CPU_TYPE_TIERV
+    return CSR_READ(CSR_MCYCLE) + terminal_clock_offset;
+#else
+    return serial_now();
+#endif
+}
 
 /* --- interrupt service (receive.c, transmit.c) ------------------------------------------------- */
 

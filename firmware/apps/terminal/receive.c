@@ -8,7 +8,9 @@
 enum {
     BURST = 3,
     /* Without a packet, how long until another look. */
-    STARVED_CYCLES = CONFIG_CLOCK_FREQUENCY / 10000
+    STARVED_CYCLES = CONFIG_CLOCK_FREQUENCY / 10000,
+    /* Longer than emptying a FIFO takes. */
+    EARLY_CYCLES = 16384
 };
 
 /* Of what a character was received with, what a client can be told. */
@@ -20,9 +22,9 @@ static uint32_t line_state(uint32_t flags)
            | ((flags & SERIAL_OVERRUN) != 0 ? (uint32_t)TERMINAL_LINE_STATE_OVERRUN : 0);
 }
 
-static void post(void)
+static void post(terminal_port_t *port)
 {
-    terminal_has_work = true;
+    terminal_leave_work(port);
     context_post_protocol();
 }
 
@@ -30,16 +32,16 @@ void terminal_note(terminal_port_t *port, uint32_t state)
 {
     port->event_bytes = port->received_bytes;
     port->events = (port->events | state) + (1u << 16);
-    post();
+    post(port);
 }
 
 void terminal_close(terminal_port_t *port, packer_verdict_t verdict)
 {
-    if (port->packer.bytes != 0) {
+    if (packer_bytes(&port->packer) != 0) {
         port->closed[verdict]++;
         /* Has room for all packets that the port can have. */
         (void)RING_PUSH(&port->full, packer_end(&port->packer));
-        post();
+        post(port);
     }
 }
 
@@ -56,20 +58,29 @@ static bool has_packet(terminal_port_t *port)
     return true;
 }
 
-/* Characters of `level` that came before the packet is due at the earliest; the newest had come at
- * `now`. A packet that is not due yet may take all. */
-static uint32_t undoubted(const terminal_port_t *port, uint32_t level, uint32_t now)
+/* How the characters may be taken that wait: `level` of them, of which the newest had come at `now`. */
+typedef struct {
+    uint32_t doubted; /* of the newest ones: each by its own time, for the packet may be due before it */
+    bool is_early;    /* those that come meanwhile are for this packet too */
+} haste_t;
+
+static haste_t judge(const terminal_port_t *port, uint32_t level, uint32_t now)
 {
     const packer_t *packer = &port->packer;
     uint32_t late_cycles = now - packer->first_time - packer->rules.time_cycles;
+    haste_t haste = {0, true};
 
-    if (packer->rules.time_cycles == 0 || (int32_t)late_cycles < 0) {
-        return level;
+    if (packer->rules.idle_cycles != 0 || packer->rules.delimiters != 0 || packer_bytes(packer) == 0) {
+        haste = (haste_t){level, false};
+    } else if (packer->rules.time_cycles != 0) {
+        haste.is_early = (int32_t)late_cycles < -EARLY_CYCLES;
+        if ((int32_t)late_cycles >= 0) {
+            haste.doubted = late_cycles < port->line.character_cycles / 2
+                                ? 2
+                                : 2 + 2 * late_cycles / port->line.character_cycles;
+        }
     }
-    uint32_t doubted = late_cycles < port->line.character_cycles / 2
-                           ? 2
-                           : 2 + 2 * late_cycles / port->line.character_cycles;
-    return level > doubted ? level - doubted : 0;
+    return haste;
 }
 
 /* Puts a character into a packet that its time allows. False if there is none, and it is held. */
@@ -77,7 +88,7 @@ static bool place(terminal_port_t *port, uint8_t byte, uint32_t time)
 {
     packer_t *packer = &port->packer;
 
-    if (packer->bytes != 0) {
+    if (packer_bytes(packer) != 0) {
         packer_verdict_t verdict = packer_check_time(packer, time);
         if (verdict != PACKER_OPEN) {
             terminal_close(port, verdict);
@@ -126,56 +137,67 @@ static bool take_one(terminal_port_t *port)
                  serial_stamp(port->serial) + port->line.character_cycles);
 }
 
-/* Up to three characters, which the packet has room for and which no rule but that for the length
- * concerns; how many, 0 if nothing more can be placed. */
-static inline uint32_t take_burst(terminal_port_t *port)
+/* `most` characters in bursts, at the least one of three, which no rule but that for the length concerns; how
+ * many. `more`: the last burst may have one or two more than that. The next ones are on their way from the
+ * bus while some are stored. */
+static uint32_t take_bursts(terminal_port_t *port, uint32_t most, bool more)
 {
     packer_t *packer = &port->packer;
-    uint32_t burst = serial_receive_burst(port->serial);
-    uint32_t count = SERIAL_BURST_COUNT(burst);
+    const serial_t *serial = port->serial;
+    packer_fill_t fill = packer->fill;
+    uint32_t enough = packer->rules.length - BURST;
+    uint32_t before = fill.bytes;
+    uint32_t target = before + most - (more ? 0 : BURST - 1);
+    uint32_t burst = serial_receive_burst(serial);
 
-    if (UNLIKELY(SERIAL_BURST_FLAGS(burst) != 0)) {
-        return place_flagged(port, SERIAL_BURST_FLAGS(burst), (uint8_t)burst) ? 1 : 0;
+    while (LIKELY(SERIAL_BURST_FLAGS(burst) == 0 && burst != 0)) {
+        uint32_t current = burst;
+        uint32_t count = SERIAL_BURST_COUNT(current);
+        uint32_t bytes = fill.bytes + count;
+        burst = bytes < target && bytes <= enough ? serial_receive_burst(serial) : 0;
+        /* Behind the last character there may be anything. */
+        packer_append(&fill, current & ((1u << 8 * count) - 1), count);
     }
-    packer_append(packer, burst & 0xffffff, count);
-    port->received_bytes += count;
-    if (packer->bytes == packer->rules.length) {
+    uint32_t taken = fill.bytes - before;
+    packer->fill = fill;
+    port->received_bytes += taken;
+    if (UNLIKELY(burst != 0)) {
+        (void)place_flagged(port, SERIAL_BURST_FLAGS(burst), (uint8_t)burst);
+        taken++;
+    } else if (fill.bytes == packer->rules.length) {
         terminal_close(port, PACKER_BY_LENGTH);
     }
-    return count;
+    return taken;
 }
 
-/* Takes `level` characters; false if there was no packet for one. */
+/* Takes `level` characters, and perhaps some that came later; false if there was no packet for one. */
 static bool drain(terminal_port_t *port, uint32_t level, uint32_t now)
 {
     packer_t *packer = &port->packer;
-    bool one_by_one = packer->rules.idle_cycles != 0 || packer->rules.delimiters != 0;
-    uint32_t doubted = level;
+    haste_t haste = judge(port, level, now);
 
-    if (packer->bytes != 0 && !one_by_one) {
-        doubted = level - undoubted(port, level, now);
-    }
     while (level != 0) {
         uint32_t taken = 1;
         if (!has_packet(port)) {
             return false;
         }
-        if (one_by_one || packer->bytes == 0 || level < doubted + BURST
-            || (uint32_t)(packer->rules.length - packer->bytes) < BURST) {
-            bool begins = packer->bytes == 0;
+        bool is_first = packer_bytes(packer) == 0;
+        uint32_t sure = haste.is_early ? level : level - haste.doubted;
+        if (is_first || (int32_t)sure < (haste.is_early ? 1 : BURST)
+            || (uint32_t)(packer->rules.length - packer_bytes(packer)) < BURST) {
             if (!take_one(port)) {
                 return false;
             }
-            if (begins && !one_by_one) {
-                doubted = level - 1 - undoubted(port, level - 1, now);
-            }
         } else {
-            taken = take_burst(port);
-            if (taken == 0) {
+            taken = take_bursts(port, sure, haste.is_early);
+            if (taken == 0 || port->held >= 0) {
                 return false;
             }
         }
-        level -= taken;
+        level = taken < level ? level - taken : 0;
+        if (is_first) {
+            haste = judge(port, level, now);
+        }
     }
     return true;
 }
@@ -183,8 +205,8 @@ static bool drain(terminal_port_t *port, uint32_t level, uint32_t now)
 static void set_levels(terminal_port_t *port)
 {
     const packer_t *packer = &port->packer;
-    const levels_t *levels = packer->bytes == 0 ? &port->first_levels : &port->later_levels;
-    uint32_t left = packer->rules.length - packer->bytes;
+    const levels_t *levels = packer_bytes(packer) == 0 ? &port->first_levels : &port->later_levels;
+    uint32_t left = packer->rules.length - packer_bytes(packer);
     uint32_t watermark = levels->watermark < left ? levels->watermark : left;
     uint32_t wanted = watermark | (uint32_t)levels->timeout_bits << 16;
 
@@ -219,7 +241,7 @@ static COLD void starve(terminal_port_t *port)
     port->starved += (port->enabled & TERMINAL_RECEIVE_EVENT) != 0;
     enable_receive(port, false);
     alarm_set(&port->alarm, STARVED_CYCLES);
-    post();
+    post(port);
 }
 
 /* Closes the packet if it was due before the FIFO was looked at, or has the alarm wait for that. */
@@ -228,16 +250,23 @@ static void watch_time(terminal_port_t *port, uint32_t before)
     packer_t *packer = &port->packer;
     uint32_t cycles;
 
-    if (packer->bytes != 0) {
+    if (packer_bytes(packer) != 0) {
         packer_verdict_t verdict = packer_check_time(packer, before);
         if (verdict != PACKER_OPEN) {
             terminal_close(port, verdict);
         }
     }
-    if (packer->bytes != 0 && packer_next_time(packer, serial_now(), &cycles)) {
-        alarm_set(&port->alarm, cycles);
-    } else {
+    if (packer_bytes(packer) == 0) {
         alarm_cancel(&port->alarm);
+        return;
+    }
+    uint32_t watched = packer->rules.idle_cycles != 0 ? packer->last_time : packer->first_time;
+    if (port->alarm.is_set && port->watched == watched) {
+        return;
+    }
+    if (packer_next_time(packer, terminal_now(), &cycles)) {
+        port->watched = watched;
+        alarm_set(&port->alarm, cycles);
     }
 }
 
@@ -252,7 +281,7 @@ void terminal_receive(terminal_port_t *port, uint32_t before, uint32_t level)
         placed = place(port, byte, port->held_time);
     }
     if (level != 0) {
-        placed = placed && drain(port, level, serial_now());
+        placed = placed && drain(port, level, terminal_now());
     }
     if (UNLIKELY(!placed)) {
         starve(port);

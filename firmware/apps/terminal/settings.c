@@ -153,8 +153,7 @@ static void set_peer(control_port_t *control)
 
 static void set_suspended(control_port_t *control)
 {
-    (void)control;
-    terminal_has_work = true;
+    terminal_leave_work(port_of(control));
 }
 
 static void purge_received(terminal_port_t *port)
@@ -168,7 +167,7 @@ static void purge_received(terminal_port_t *port)
         net_release(&network, packet);
     }
     uint32_t before = terminal_lock(port);
-    uint32_t bytes = port->packer.bytes + serial_receive_level(port->serial) + (port->held >= 0);
+    uint32_t bytes = packer_bytes(&port->packer) + serial_receive_level(port->serial) + (port->held >= 0);
     serial_purge_received(port->serial);
     port->held = -1;
     if (port->packer.packet != NULL) {
@@ -189,7 +188,7 @@ static void purge_transmit(terminal_port_t *port)
     serial_purge_transmit(port->serial);
     terminal_unlock(before);
     terminal_count(port, TERMINAL_COUNT_PURGED_BYTES, bytes);
-    terminal_has_work = true;
+    terminal_leave_work(port);
 }
 
 static void purge(control_port_t *control, uint32_t which)
@@ -198,7 +197,7 @@ static void purge(control_port_t *control, uint32_t which)
 
     if ((which & CONTROL_PURGE_RECEIVED) != 0) {
         purge_received(port);
-        terminal_has_work = true;
+        terminal_leave_work(port);
     }
     if ((which & CONTROL_PURGE_TRANSMIT) != 0) {
         purge_transmit(port);

@@ -11,6 +11,7 @@
 
 terminal_port_t terminal_ports[UARTS];
 volatile bool terminal_has_work;
+uint32_t terminal_clock_offset;
 
 static SET_BEFORE_RUN_LARGE terminal_office_t offices[UARTS];
 static SET_BEFORE_RUN_LARGE uint32_t queues[UARTS][TERMINAL_TRANSMIT_WORDS];
@@ -32,7 +33,7 @@ static void watch_cts(terminal_port_t *port)
     if ((mmio_read(pending) & TERMINAL_CTS_EVENT) != 0) {
         mmio_write(pending, TERMINAL_CTS_EVENT);
         port->cts_changes++;
-        terminal_has_work = true;
+        terminal_leave_work(port);
         context_post_protocol();
     }
 }
@@ -46,7 +47,7 @@ static void serve(uint32_t number, bool pending)
     port->services++;
     port->interrupts += pending;
     /* What has come before this is in the FIFO when its level is read. */
-    uint32_t before = serial_now();
+    uint32_t before = terminal_now();
     uint32_t level = mmio_read(port->serial->base + SERIAL_REGISTER(LEVEL));
     terminal_receive(port, before, level & 0xffff);
     if (port->head != port->tail) {
@@ -234,9 +235,10 @@ static void refill(terminal_port_t *port)
 
 void terminal_protocol(void)
 {
+    bool all = somebody_waits;
     bool any = false;
 
-    if (!terminal_has_work && !somebody_waits) {
+    if (!terminal_has_work && !all) {
         return;
     }
     terminal_has_work = false;
@@ -244,6 +246,11 @@ void terminal_protocol(void)
     COMPILER_BARRIER();
     for (uint32_t number = 0; number < UARTS; number++) {
         terminal_port_t *port = &terminal_ports[number];
+        if (!port->has_work && !all) {
+            continue;
+        }
+        port->has_work = false;
+        COMPILER_BARRIER();
         any |= send_full(port);
         notify_events(port);
         refill(port);
@@ -380,8 +387,21 @@ static void init_port(terminal_port_t *port, uint32_t number)
     refill(port);
 }
 
+/* The same cycle by both counts, to a few. */
+static void compare_clocks(void)
+{
+#ifdef CONFIG_CPU_TYPE_TIERV
+    uint32_t before = CSR_READ(CSR_MCYCLE);
+    uint32_t now = serial_now();
+    uint32_t after = CSR_READ(CSR_MCYCLE);
+
+    terminal_clock_offset = now - before - (after - before) / 2;
+#endif
+}
+
 void terminal_init(uint32_t priority)
 {
+    compare_clocks();
     (void)net_add_packets(&network, PACKET_HOME_SERIAL, packets, buffers[0], NET_SERIAL_PACKETS);
     for (uint32_t number = 0; number < UARTS; number++) {
         init_port(&terminal_ports[number], number);

@@ -34,7 +34,7 @@ void terminal_transmit(terminal_port_t *port, uint32_t space)
         mmio_write(port->serial->base + SERIAL_REGISTER(EV_ENABLE), events);
     }
     if (UNLIKELY(port->office->told_suspend) && terminal_queue_room(port) >= TERMINAL_TRANSMIT_WORDS / 2) {
-        terminal_has_work = true;
+        terminal_leave_work(port);
         context_post_protocol();
     }
 }

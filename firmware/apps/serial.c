@@ -1,0 +1,124 @@
+/* Benchmark: the terminal server alone, and what it leaves of the processor. */
+#include <generated/soc.h>
+
+#include "alarm.h"
+#include "apps/idle.h"
+#include "apps/network.h"
+#include "apps/terminal/terminal.h"
+#include "context.h"
+#include "irq.h"
+#include "report.h"
+
+enum {
+    USUAL_PRIORITY = 8,
+    SERIAL_PRIORITY = 10,
+    ETHMAC_MOST_BYTES = 512,
+    RESULT_IDLE_CYCLES = 0,
+    RESULT_CYCLES,
+    RESULT_TIMER_INTERRUPTS,
+    RESULT_ETHMAC_INTERRUPTS,
+    RESULT_SERIAL_INTERRUPTS
+};
+
+/* The measurement begins when idle_clock() says so, which counts from reset, and lasts as long. */
+SET_BEFORE_RUN uint32_t start_cycle = 500000;
+SET_BEFORE_RUN uint32_t run_cycles = 1000000;
+
+static const volatile bool never = false;
+
+static void wake_ethmac(void)
+{
+    irq_kick(ETHMAC_INTERRUPT);
+}
+
+/* Longest path: ethmac_service() with ETHMAC_MOST_BYTES. */
+static void serve_ethmac(void *context, bool pending)
+{
+    (void)context;
+    if (network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0)) {
+        context_post_protocol();
+    }
+    if (ethmac_has_work(&network_mac)) {
+        wake_ethmac();
+    }
+}
+
+static void tick(alarm_t *alarm)
+{
+    alarm_repeat(alarm, CONFIG_CLOCK_FREQUENCY);
+    network_tick();
+    context_post_protocol();
+}
+
+static alarm_t second = {.ring = tick};
+
+void interrupt_service(uint32_t lines)
+{
+    (void)lines;
+    irq_dispatch(TIER_INTERRUPT);
+}
+
+void protocol_service(void)
+{
+    irq_dispatch_protocol();
+    network_protocol(wake_ethmac);
+    terminal_protocol();
+}
+
+static uint32_t interrupts(uint32_t line)
+{
+    const irq_line_t *entry = irq_line(line);
+
+    return entry != NULL ? entry->count : 0;
+}
+
+static uint32_t serial_interrupts(void)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t port = 0; port < UARTS; port++) {
+        sum += interrupts(SERIAL0_INTERRUPT + port);
+    }
+    return sum;
+}
+
+/* Spends its time until a cycle. */
+static void wait_until(uint32_t cycle)
+{
+    int32_t left;
+
+    while ((left = (int32_t)(cycle - idle_clock())) > 0) {
+        idle_until(&never, (uint32_t)left / (2 * IDLE_ROUND_CYCLES) + 1);
+    }
+}
+
+int main(void)
+{
+    network_init();
+    network_mac.most_bytes = ETHMAC_MOST_BYTES;
+    idle_calibrate();
+    alarm_init(USUAL_PRIORITY);
+    (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve_ethmac, NULL, USUAL_PRIORITY);
+    terminal_init(SERIAL_PRIORITY);
+    alarm_set(&second, CONFIG_CLOCK_FREQUENCY);
+    irq_start();
+    report_mark(MARK_READY);
+    if ((int32_t)(idle_clock() - start_cycle) >= 0) {
+        return 1;
+    }
+    wait_until(start_cycle);
+    uint32_t idle = idle_cycles();
+    uint32_t start = idle_clock();
+    uint32_t timers = interrupts(TIMER0_INTERRUPT);
+    uint32_t frames = interrupts(ETHMAC_INTERRUPT);
+    uint32_t serials = serial_interrupts();
+    wait_until(start_cycle + run_cycles);
+    report_result(RESULT_IDLE_CYCLES, idle_cycles() - idle);
+    report_result(RESULT_CYCLES, idle_clock() - start);
+    report_result(RESULT_TIMER_INTERRUPTS, interrupts(TIMER0_INTERRUPT) - timers);
+    report_result(RESULT_ETHMAC_INTERRUPTS, interrupts(ETHMAC_INTERRUPT) - frames);
+    report_result(RESULT_SERIAL_INTERRUPTS, serial_interrupts() - serials);
+    for (;;) {
+        context_wait();
+    }
+}
