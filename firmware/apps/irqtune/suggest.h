@@ -17,8 +17,8 @@ typedef struct {
  * last, with priority 0. */
 void suggest_order(suggestion_t *lines, uint32_t count);
 
-/* How long a line can wait, in clock cycles, if `units` came in `cycles`; UINT32_MAX for longer than that, and
- * if nothing came. */
+/* How long a line can wait, in clock cycles, if `units` came in `cycles`; UINT32_MAX for longer than
+ * that, and if nothing came. */
 uint32_t suggest_slack_cycles(const suggestion_t *line, uint64_t cycles);
 
 #endif
