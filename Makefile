@@ -48,7 +48,7 @@ help:
 	@echo "make formal-full                prove everything, and find every planted bug"
 	@echo "make coverage                   line and toggle coverage of the core; ARGS=--missing lists gaps"
 	@echo "make mutants                    plant faults in the core and see tests find them"
-	@echo "make fuzz [FUZZ_SECONDS=60]     fuzz the UDP/IP stack; ARGS=<targets>"
+	@echo "make fuzz [FUZZ_SECONDS=60]     fuzz the stack and what hosts may say; ARGS=<targets>"
 	@echo "make lint                       check format and style"
 	@echo "make setup                      only install what all of these need"
 	@echo "make clean                      remove everything built"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dhcp_server import SERVER, answer
+from host_build import ROOT, net_sources
 from net_frames import (
     ALL_HOSTS,
     PEER,
@@ -21,6 +22,8 @@ from net_frames import (
 )
 from net_host import ADDRESS, MAC
 from net_malformed import MALFORMED
+
+from tierv.sim.host import protocol
 
 FUZZ = Path(__file__).parent / "fuzz"
 #: Longer frames say nothing that a rule of their length does not.
@@ -41,6 +44,22 @@ def targets() -> list[str]:
     return sorted(path.stem for path in FUZZ.glob("*.c") if path.stem != "replay")
 
 
+def sources(target: str) -> list[Path]:
+    """The C files of a target: its own, and the firmware's that it needs."""
+    own = FUZZ / f"{target}.c"
+    if target != "services":
+        return [own, *net_sources()]
+    apps = ROOT / "firmware" / "apps"
+    names = (
+        "command",
+        "irqtune/request",
+        "irqtune/rotation",
+        "terminal/control",
+        "terminal/command",
+    )
+    return [own, *(apps / f"{name}.c" for name in names)]
+
+
 def read(target: str) -> dict[str, bytes]:
     """The committed inputs of a target, by name."""
     lines = (FUZZ / "corpus" / f"{target}.txt").read_text().splitlines()
@@ -54,9 +73,8 @@ def write(target: str, inputs: dict[str, bytes]) -> None:
 
 
 def seeds(target: str) -> dict[str, bytes]:
-    """The inputs that are made, by name; a target without any is found by fuzzing alone."""
-    makers = {"wire": _wire, "input": _input, "dhcp": _dhcp}
-    return makers[target]() if target in makers else {}
+    """The inputs that are made, by name."""
+    return {"wire": _wire, "input": _input, "dhcp": _dhcp, "services": _services}[target]()
 
 
 def _frames() -> dict[str, bytes]:
@@ -166,3 +184,34 @@ def _dhcp() -> dict[str, bytes]:
         },
         "peer": PEER.encode(),
     }
+
+
+def _control(port: int, *commands: tuple[int, bytes]) -> bytes:
+    content = b"".join(bytes([code, len(value)]) + value for code, value in commands)
+    request = bytes([protocol.VERSION, port, 7]) + content
+    return bytes([9, 200]) + len(request).to_bytes(2, "little") + request
+
+
+def _services() -> dict[str, bytes]:
+    numbers = (b"", b"\x01", b"\x01\x02", bytes([0, 1, 0xC2, 0]), bytes(6))
+    inputs = {
+        f"control: command {code}": b"\0" + b"".join(_control(0, (code, v)) for v in numbers)
+        for code in (*range(1, 13), *range(100, 125))
+    }
+    inputs["control: no such port"] = b"\0" + _control(2, (1, b"")) + _control(9, (1, b""))
+    inputs["control: value longer than the request"] = b"\0" + _control(0)[:-1] + b"\x01\xff"
+    for line in (
+        "",
+        "help",
+        "irqtune",
+        "irqtune -n 3 12",
+        "irqtune uart0=tier2:15 ethmac=:3",
+        "irqtune -o",
+        "irqtune --suggest --apply",
+        "irqtune " + "a" * 90,
+        "number 0x12",
+        "number 4294967296",
+        "nonsense " * 9,
+    ):
+        inputs[f"command: {line}"] = b"\x01" + line.encode()
+    return inputs

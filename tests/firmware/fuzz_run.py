@@ -1,7 +1,7 @@
 """Fuzz the firmware's portable parts with libFuzzer under ASan and UBSan: `make fuzz`.
 
 A crash, a hang or a leak ends with status 1; the input that does it is kept, and the command that
-runs it again is printed. Afterwards the lines of the stack that all inputs reach are counted.
+runs it again is printed. Afterwards the lines that all inputs reach are counted.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from pathlib import Path
 
 import click
 import fuzz_corpus
-from host_build import NET, ROOT, TESTS, WARNINGS, net_sources
+from host_build import ROOT, WARNINGS
 from rich.console import Console
 from rich.table import Table
 
 BUILD = ROOT / "build" / "fuzz"
-COMPILER = ("clang", "-std=gnu11", "-g", *WARNINGS)
+FIRMWARE = ROOT / "firmware"
+COMPILER = ("clang", "-std=gnu11", "-g", *WARNINGS, f"-I{FIRMWARE}")
 FUZZER = ("-O1", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all")
 COVERAGE = ("-O0", "-fprofile-instr-generate", "-fcoverage-mapping")
 #: One input may take so long, and be so long.
@@ -43,7 +44,7 @@ def call(command: list[str | Path], **arguments) -> subprocess.CompletedProcess[
 def build(target: str) -> Path:
     """The target with libFuzzer."""
     program = BUILD / target
-    call([*COMPILER, *FUZZER, TESTS / "fuzz" / f"{target}.c", *net_sources(), "-o", program])
+    call([*COMPILER, *FUZZER, *fuzz_corpus.sources(target), "-o", program])
     return program
 
 
@@ -100,11 +101,11 @@ def fuzz(target: str, seconds: int) -> bool:
 
 
 def measure(targets: list[str]) -> dict:
-    """Lines of the stack that the inputs of all targets reach, as ``llvm-cov export`` tells it."""
+    """Lines that the inputs of all targets reach, as ``llvm-cov export`` tells it."""
     programs, profiles = [], []
     for target in targets:
         program, profile = BUILD / f"{target}-lines", BUILD / f"{target}.profraw"
-        sources = [TESTS / "fuzz" / f"{target}.c", TESTS / "fuzz" / "replay.c", *net_sources()]
+        sources = [fuzz_corpus.FUZZ / "replay.c", *fuzz_corpus.sources(target)]
         call([*COMPILER, *COVERAGE, *sources, "-o", program])
         inputs = [*sorted(found(target).iterdir()), *sorted(unpack(target).iterdir())]
         call([program, *inputs], env={"LLVM_PROFILE_FILE": str(profile)})
@@ -114,7 +115,7 @@ def measure(targets: list[str]) -> dict:
     call(["llvm-profdata", "merge", *profiles, "-o", merged])
     others = [argument for program in programs[1:] for argument in ("-object", str(program))]
     export = ["llvm-cov", "export", "-summary-only", programs[0], *others]
-    return json.loads(call([*export, f"-instr-profile={merged}", NET]).stdout)["data"][0]
+    return json.loads(call([*export, f"-instr-profile={merged}", FIRMWARE]).stdout)["data"][0]
 
 
 def show(coverage: dict) -> None:
@@ -122,13 +123,15 @@ def show(coverage: dict) -> None:
     table = Table("file", "lines", "reached", "%")
     for file in coverage["files"]:
         lines = file["summary"]["lines"]
+        if lines["count"] == 0:
+            continue
         name = str(Path(file["filename"]).relative_to(ROOT))
         share = f"{lines['percent']:.1f}"
         table.add_row(name, str(lines["count"]), str(lines["covered"]), share)
     console.print(table)
     lines = coverage["totals"]["lines"]
     reached = f"{lines['covered']} of {lines['count']}, {lines['percent']:.1f} %"
-    console.print(f"lines of the stack that were reached: {reached}")
+    console.print(f"lines of the firmware's portable parts that were reached: {reached}")
 
 
 @click.group()

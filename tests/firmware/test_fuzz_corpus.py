@@ -6,12 +6,12 @@ from pathlib import Path
 
 import fuzz_corpus
 import pytest
-from host_build import TESTS, build, net_sources, run_compiler
+from host_build import build, run_compiler
 
 
 @pytest.mark.parametrize("target", fuzz_corpus.targets())
 def test_every_input_of_the_corpus_runs_clean(target: str, tmp_path: Path) -> None:
-    sources = [TESTS / "fuzz" / f"{target}.c", TESTS / "fuzz" / "replay.c", *net_sources()]
+    sources = [fuzz_corpus.FUZZ / "replay.c", *fuzz_corpus.sources(target)]
     program = build(f"fuzz-{target}", sources)
     inputs = fuzz_corpus.read(target)
     assert inputs

@@ -6,7 +6,17 @@ it and whose time is not over; and every packet comes home.
 
 from __future__ import annotations
 
-from dhcp_server import FALLBACK, LEASED, MASK, OTHER_SERVER, SERVER, Client, answer, messages
+from dhcp_server import (
+    FALLBACK,
+    LEASED,
+    MASK,
+    OTHER_SERVER,
+    SERVER,
+    Client,
+    Message,
+    answer,
+    messages,
+)
 from host_build import examples
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -30,13 +40,53 @@ class Dhcp(RuleBasedStateMachine):
         self.asked: list[int] = []
         self.wire: list[tuple[bytes, str, str, int]] = []
         self.ends: dict[str, int] = {}
+        self.net.command("dhcp start")
 
     def listen(self, frames: list[bytes]) -> None:
-        self.asked += [message.bootp.xid for message in messages(frames)]
+        self.listen_to(messages(frames))
+
+    def listen_to(self, said: list[Message]) -> None:
+        self.asked += [message.bootp.xid for message in said]
+
+    def arrive(self, frame: bytes, kind: str, address: str, granted: int) -> list[Message]:
+        """An answer reaches the client; what that says to it."""
+        reply = self.net.receive(frame)
+        if "DHCP_ACKNOWLEDGED" in reply.counted:
+            assert kind == "ack"
+            assert granted > 0
+            self.ends[address] = self.client.now + granted
+        said = messages(reply.sent)
+        self.listen_to(said)
+        self.check_address()
+        return said
 
     @rule(on=st.booleans())
     def switch(self, on: bool) -> None:
         self.listen(self.net.command(f"dhcp {'start' if on else 'stop'}").sent)
+
+    @rule(address=st.sampled_from(ADDRESSES), lease_s=st.sampled_from([8, 60, 200, 900]))
+    def serve(self, address: str, lease_s: int) -> None:
+        """A server does what it should, for up to a minute and a half."""
+        for _ in range(90):
+            state = self.client.state
+            if state not in ("waiting", "selecting", "requesting", "renewing", "rebinding"):
+                break
+            said = messages(self.client.tick())
+            self.listen_to(said)
+            if said and said[0].kind in (1, 3):
+                self.answer_to(said[0], address, lease_s)
+            self.check_address()
+
+    def answer_to(self, message: Message, address: str, lease_s: int) -> None:
+        """The right answer to a DISCOVER or REQUEST, and to what that brings about."""
+        requested = message.options.get("requested_addr", message.bootp.ciaddr)
+        server = message.options.get("server_id", SERVER)
+        kind = "ack" if message.kind == 3 else "offer"
+        yours = requested if kind == "ack" else address
+        changes = {"server_id": server, "lease_time": lease_s, "router": None}
+        frame = answer(kind, message.bootp.xid, bootp={"yiaddr": yours}, **changes)
+        for following in self.arrive(frame, kind, yours, lease_s):
+            self.answer_to(following, address, lease_s)
 
     @rule(seconds=st.sampled_from([1, 1, 5, 12, 40, 70]))
     def wait(self, seconds: int) -> None:
@@ -73,13 +123,7 @@ class Dhcp(RuleBasedStateMachine):
         frame, kind, address, granted = self.wire[place]
         if not keep:
             del self.wire[place]
-        reply = self.net.receive(frame)
-        if "DHCP_ACKNOWLEDGED" in reply.counted:
-            assert kind == "ack"
-            assert granted > 0
-            self.ends[address] = self.client.now + granted
-        self.listen(reply.sent)
-        self.check_address()
+        self.arrive(frame, kind, address, granted)
 
     @precondition(lambda self: self.wire)
     @rule()
