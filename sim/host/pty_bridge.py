@@ -100,8 +100,11 @@ class PtyBridge:
         """Let ``run`` come to its end."""
         self._running = False
 
-    def run(self) -> None:
-        """Serve. Raises what ``SerialClient.request`` does while it begins."""
+    def begin(self) -> None:
+        """Make the terminal show the port's speed, and have its data come here.
+
+        Raises what ``SerialClient.request`` does.
+        """
         client = self._client
         baud, _ = client.ask(Command.SET_BAUDRATE, Command.TRANSMIT_STATE)
         write_speed(self._slave, baud.number)
@@ -109,6 +112,9 @@ class PtyBridge:
         client.set_numbers([(Command.SET_LINESTATE_MASK, _TOLD)])
         client.request(Item(Command.FLOWCONTROL_RESUME))
         client.take_data_here()
+
+    def run(self) -> None:
+        """Serve, behind ``begin``."""
         while self._running:
             self._turn()
 

@@ -55,6 +55,7 @@ def serial(ip: str, port: int, link: Path | None) -> None:
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: bridge.stop())
+            bridge.begin()
             with linked(bridge.path, link) as shown:
                 click.echo(f"port {port} of {ip} is {shown}")
                 bridge.run()

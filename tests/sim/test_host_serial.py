@@ -126,11 +126,11 @@ def terminal(board: StandIn) -> Iterator[tuple[int, pty_bridge.PtyBridge, list[s
     said: list[str] = []
     with client_of(board) as client:
         bridge = pty_bridge.PtyBridge(client, said.append)
+        bridge.begin()
         thread = threading.Thread(target=bridge.run)
         thread.start()
         fd = os.open(bridge.path, os.O_RDWR | os.O_NOCTTY)
         try:
-            wait_for(lambda: board.peer[1])
             yield fd, bridge, said
         finally:
             bridge.stop()

@@ -169,7 +169,12 @@ def test_a_break_and_bad_characters_are_told_and_counted(system):
             protocol.number(Command.PACK_TIME, 1000),
             protocol.number(Command.SET_LINESTATE_MASK, 0xFF),
         ),
-        control_frame(1, peer_is_here(), protocol.number(Command.SET_PARITY, Parity.EVEN)),
+        control_frame(
+            1,
+            peer_is_here(),
+            protocol.number(Command.PACK_TIME, 1000),
+            protocol.number(Command.SET_PARITY, Parity.EVEN),
+        ),
     )
     even = UartFormat(BAUD, parity=LineParity.EVEN)
     odd = UartFormat(BAUD, parity=LineParity.ODD)
