@@ -1,0 +1,65 @@
+"""The latency instrument in the services, asked over UDP, in every build and on another CPU."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from scapy.layers.inet import UDP
+from test_services import exchange, udp
+
+from tierv.sim.cyclictest import from_text
+
+COMMANDS = 7100
+SAMPLES = 40
+
+
+def ask(system, *commands: str) -> list[tuple[str, str]]:
+    """For each command, in order: `ok` or `error`, and what it prints."""
+    requests = [
+        udp(f"{number} {command}".encode(), COMMANDS) for number, command in enumerate(commands)
+    ]
+    answers = []
+    for index, answer in enumerate(exchange(system, requests)):
+        text = bytes(answer[UDP].payload)[: answer[UDP].len - 8].decode()
+        header, _, printed = text.partition("\n")
+        number, part, status = header.split()
+        assert (int(number), int(part)) == (index, 0)
+        answers.append((status, printed))
+    assert len(answers) == len(commands)
+    return answers
+
+
+@pytest.mark.parametrize("access", ["take", "test"])
+def test_a_run_over_udp_is_counted_by_hardware_and_software(system, access):
+    started, shown = ask(
+        system,
+        f"latency start {access} interval 900 spread 6 seed 7 samples {SAMPLES}",
+        "latency show",
+    )
+    assert started == ("ok", "")
+    status, text = shown
+    assert status == "ok"
+    hardware, software = from_text(text)
+    assert hardware.total == software.total == SAMPLES
+    assert sum(hardware.counts.values()) + hardware.overflow == SAMPLES
+    assert "# Missed: 0, saturated: 0\n" in text
+    least, most = map(int, re.search(r"# Software - hardware: (-?\d+) to (-?\d+)\n", text).groups())
+    # Software sees the end of what hardware sees, and its own instructions.
+    assert 0 <= least <= most < 60
+    assert software.minimum >= hardware.minimum + least
+    assert software.maximum <= hardware.maximum + most
+
+
+def test_a_wrong_command_is_answered_and_starts_nothing(system):
+    *wrong, shown = ask(
+        system, "latency start seed 0", "latency start fast", "latency begin", "latency"
+    )
+    messages = (
+        "seed must be from 1 to 4294967295, not '0'",
+        "latency start: no 'fast'",
+        "latency: start, stop or show, not 'begin'",
+    )
+    assert wrong == [("error", f"error: {message}\n") for message in messages]
+    hardware, software = from_text(shown[1])
+    assert hardware.total == software.total == 0
