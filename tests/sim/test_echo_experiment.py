@@ -123,3 +123,29 @@ def test_histograms_are_written_as_text_and_drawn(monkeypatch, tmp_path):
     echo.Echo().plot(outcome, tmp_path / "E13.png")
     for name in ("E13.png", "E13-idle.png", "E13-UARTs.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("worst", "passed"), [(6, True), (479, True), (480, False)])
+def test_the_verdict_is_that_of_the_worst_in_a_tier_of_its_own(
+    monkeypatch, tmp_path, worst, passed
+):
+    def stand_in(_, case: Case, settings: Settings) -> Measured:
+        # Elsewhere it may take as long as it likes. With such a mean nothing is an outlier.
+        late = worst if case.place.own and case.load == SERIAL else 6
+        late = 4_000 if not case.place.own else late
+        mean = late if late > 400 else 5.1
+        hardware = Histogram({5: 90, late: 10}, 100, 5, late, mean, 0.3)
+        software = dataclasses.replace(hardware, counts=hardware.shifted(15))
+        return Measured(hardware, software, 0, 15, 15, 0)
+
+    monkeypatch.setattr(echo, "make_setup", lambda *_: None)
+    monkeypatch.setattr(echo, "run_trial", stand_in)
+    monkeypatch.setattr(echo, "results_folder", lambda: tmp_path)
+    settings = Settings(seed=1, clock_hz=CLOCK_HZ, length=100)
+    told: list[str] = []
+    outcome = echo.Echo().run(Bench(CLOCK_HZ), settings, told.append)
+    assert outcome.passed is passed
+    assert len(outcome.rows) == len(told) == 33
+    assert outcome.headline["B own tier, take: worst (us)"] == worst / 100
+    assert outcome.headline["S, take: worst (us)"] == 40
+    assert len(list((tmp_path / "E13").iterdir())) == 33
