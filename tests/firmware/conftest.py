@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from host_build import NET, ROOT, TESTS, build, net_sources
+from lin_bus import Bus
+from lin_host import LinHost, build_lin
 from net_host import NetHost
 
 
@@ -40,3 +42,18 @@ def terminal_program() -> Path:
     parts = [folder / f"{name}.c" for name in ("packer", "levels", "control", "command")]
     own = [TESTS / "terminal_driver.c", TESTS / "text.c"]
     return build("terminal_driver", [*own, *parts, NET / "checksum.c"])
+
+
+@pytest.fixture(scope="module")
+def lin() -> Iterator[LinHost]:
+    """A LIN node on the host, for the tests of a module; each begins it anew."""
+    host = LinHost(build_lin())
+    yield host
+    host.close()
+
+
+@pytest.fixture
+def bus(lin: LinHost) -> Bus:
+    """A bus with a responder that has no signals yet."""
+    lin.init()
+    return Bus(lin)

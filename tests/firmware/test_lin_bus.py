@@ -1,0 +1,180 @@
+"""LIN nodes asleep and awake, the commander's schedule, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from lin_bus import Bus, answer, go_to_sleep, schedule
+from lin_host import (
+    BAD_BIT,
+    BAD_IDENTIFIER,
+    BAD_LENGTH,
+    BAD_SLOT,
+    FULL,
+    IN_USE,
+    NO_SUCH_FRAME,
+    NOT_COMMANDER,
+    OK,
+)
+from lin_reference import (
+    BREAK,
+    PROTECTED,
+    REQUEST,
+    SYNC,
+    Frame,
+    Outcome,
+)
+from lin_reference import checksum as reference_checksum
+from net_host import config
+
+
+def test_go_to_sleep_puts_to_sleep_and_a_wake_up_signal_wakes(bus):
+    bus.lin.add(0x12, Frame(True, 1))
+    bus.lin.write(0x12, b"x")
+    go_to_sleep(bus)
+    # Two dominant bits are 104 us, three 156.
+    assert bus.byte(0xFE).report is None
+    assert bus.byte(0xFC).report == (Outcome.AWAKE, None, b"")
+    assert answer(bus, 0x12)[0][0] == ord("x")
+
+
+def test_a_break_wakes_and_begins_a_header(bus):
+    bus.lin.add(0x12, Frame(True, 1))
+    bus.lin.write(0x12, b"x")
+    go_to_sleep(bus)
+    assert bus.byte(0, BREAK).report == (Outcome.AWAKE, None, b"")
+    bus.byte(SYNC)
+    assert bus.byte(PROTECTED[0x12]).send == ord("x")
+
+
+def test_four_seconds_without_anything_put_to_sleep(bus):
+    bus.byte(1)
+    reports = [did.report for did in bus.ticks(5000)]
+    assert [i for i, report in enumerate(reports) if report] == [3999]
+    assert reports[3999][0] is Outcome.ASLEEP
+
+
+def test_wake_up_signals_are_repeated_until_a_header_comes(bus):
+    go_to_sleep(bus)
+    bus.lin.command("wake")
+    sent = [i for i, did in enumerate(bus.ticks(4000)) if did.send == 0xF0]
+    assert sent == [0, 200, 400, 1900, 2100, 2300]
+    bus.lin.command("wake")
+    assert bus.ticks(1)[0].send == 0xF0
+    assert bus.byte(0xF0).report[0] is Outcome.AWAKE
+    bus.header(0x3F)
+    assert not any(did.send for did in bus.ticks(1000))
+
+
+def test_a_schedule_sends_headers_in_their_slots_again_and_again(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    assert lin.result("schedule", schedule((0x10, 5), (0x11, 3), (0x3D, 10))) == OK
+    headers = [(i, did.header) for i, did in enumerate(bus.ticks(30)) if did.header is not None]
+    expected = [(0, 0x10), (5, 0x11), (8, 0x3D), (18, 0x10), (23, 0x11), (26, 0x3D)]
+    assert headers == [(place, PROTECTED[identifier]) for place, identifier in expected]
+    assert lin.result("schedule", "-") == OK
+    assert not any(did.header for did in bus.ticks(30))
+
+
+def test_a_header_out_of_turn_takes_a_slot_and_the_schedule_goes_on(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("schedule", schedule((0x10, 4), (0x11, 4)))
+    bus.ticks(2)
+    assert lin.result("header", 0x3C) == OK
+    assert lin.result("header", 0x3D) == FULL
+    headers = [(i, did.header) for i, did in enumerate(bus.ticks(12)) if did.header is not None]
+    expected = [(2, 0x3C), (6, 0x11), (10, 0x10)]
+    assert headers == [(place, PROTECTED[identifier]) for place, identifier in expected]
+
+
+def test_a_commander_publishes_behind_its_own_header(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.add(0x10, Frame(True, 1))
+    lin.write(0x10, b"z")
+    lin.result("header", 0x10)
+    assert bus.ticks(1)[0].header == PROTECTED[0x10]
+    assert answer(bus, 0x10)[1] == (Outcome.SENT, 0x10, b"z")
+
+
+def test_a_header_that_nobody_sees_is_reported_at_the_next(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("schedule", schedule((0x10, 2)))
+    reports = [did.report for did in bus.ticks(4)]
+    assert reports == [None, None, (Outcome.BAD_HEADER, None, b""), None]
+
+
+def test_the_commander_sends_the_bus_to_sleep_and_its_schedule_with_it(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("schedule", schedule((0x10, 2)))
+    assert lin.result("sleep") == OK
+    assert bus.ticks(1)[0].header == PROTECTED[REQUEST]
+    sent, report = answer(bus, REQUEST)
+    command = bytes([0, *[0xFF] * 7])
+    assert sent == command + b"\0"
+    assert report == (Outcome.ASLEEP, None, command)
+    assert not any(did.header for did in bus.ticks(10))
+    bus.byte(0xF0)
+    assert any(did.header for did in bus.ticks(2))
+
+
+@pytest.mark.parametrize("command", ["header", "schedule"])
+def test_a_commander_wakes_the_bus_before_it_sends_headers_again(lin, command):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("sleep")
+    bus.ticks(1)
+    assert answer(bus, REQUEST)[1][0] is Outcome.ASLEEP
+    assert lin.result("sleep") == OK
+    assert not any(did.send or did.header for did in bus.ticks(10))
+    argument = 0x10 if command == "header" else schedule((0x10, 5))
+    assert lin.result(command, argument) == OK
+    assert bus.ticks(1)[0].send == 0xF0
+    assert bus.echo().report[0] is Outcome.AWAKE
+    assert bus.ticks(1)[0].header == PROTECTED[0x10]
+    bus.header(0x10)
+    assert not any(did.send for did in bus.ticks(1000))
+
+
+def test_bad_frames_and_data_are_refused(bus):
+    lin = bus.lin
+    assert lin.add(0x3C, Frame(True, 1)) == BAD_IDENTIFIER
+    assert lin.add(0x40, Frame(True, 1)) == BAD_IDENTIFIER
+    assert lin.add(0x10, Frame(True, 0)) == BAD_LENGTH
+    assert lin.add(0x10, Frame(True, 9)) == BAD_LENGTH
+    assert lin.add(0x10, Frame(True, 1, error_bit=8)) == BAD_BIT
+    assert lin.add(0x10, Frame(False, 1, error_bit=0)) == BAD_BIT
+    assert lin.add(0x10, Frame(True, 2)) == OK
+    assert lin.add(0x10, Frame(False, 2)) == IN_USE
+    assert lin.write(0x10, b"a") == BAD_LENGTH
+    assert lin.write(0x11, b"a") == NO_SUCH_FRAME
+    assert lin.result("remove", 0x11) == NO_SUCH_FRAME
+    assert lin.result("remove", 0x3D) == BAD_IDENTIFIER
+    assert lin.result("schedule", schedule((1, 1))) == NOT_COMMANDER
+    assert lin.result("sleep") == NOT_COMMANDER
+    for identifier in range(config("LIN_FRAMES") - 3):
+        assert lin.add(identifier, Frame(False, 1)) == OK
+    assert lin.add(0x30, Frame(False, 1)) == FULL
+    assert lin.result("remove", 0x10) == OK
+    assert lin.add(0x30, Frame(False, 1)) == OK
+
+
+def test_bad_schedules_are_refused(lin):
+    lin.init(commander=True)
+    assert lin.result("schedule", schedule((0x3E, 1))) == BAD_IDENTIFIER
+    assert lin.result("schedule", schedule((0x10, 0))) == BAD_SLOT
+    assert lin.result("schedule", schedule(*[(1, 1)] * (config("LIN_SLOTS") + 1))) == FULL
+    assert lin.result("header", 0x3E) == BAD_IDENTIFIER
+
+
+def test_another_identifier_has_another_checksum(bus):
+    bus.lin.add(0x12, Frame(True, 1))
+    bus.lin.write(0x12, b"x")
+    assert bus.lin.result("assign", 2, 0x13) == OK
+    assert bus.header(0x12).send is None
+    assert answer(bus, 0x13)[0] == bytes([0x78, reference_checksum(b"x", PROTECTED[0x13])])
+    assert bus.lin.result("assign", 2, 0xFF) == OK
+    assert bus.header(0x13).send is None
