@@ -11,7 +11,7 @@ from test_services import exchange, udp
 from tierv.sim.cyclictest import from_text
 
 COMMANDS = 7100
-SAMPLES = 40
+SAMPLES = 15
 
 
 def ask(system, *commands: str) -> list[tuple[str, str]]:
@@ -19,22 +19,20 @@ def ask(system, *commands: str) -> list[tuple[str, str]]:
     requests = [
         udp(f"{number} {command}".encode(), COMMANDS) for number, command in enumerate(commands)
     ]
-    answers = []
-    for index, answer in enumerate(exchange(system, requests)):
+    statuses, texts = {}, dict.fromkeys(range(len(commands)), "")
+    for answer in exchange(system, requests):
         text = bytes(answer[UDP].payload)[: answer[UDP].len - 8].decode()
         header, _, printed = text.partition("\n")
-        number, part, status = header.split()
-        assert (int(number), int(part)) == (index, 0)
-        answers.append((status, printed))
-    assert len(answers) == len(commands)
-    return answers
+        number, _, statuses[int(number)] = header.split()
+        texts[int(number)] += printed
+    return [(statuses[number], text) for number, text in texts.items()]
 
 
 @pytest.mark.parametrize("access", ["take", "test"])
 def test_a_run_over_udp_is_counted_by_hardware_and_software(system, access):
     started, shown = ask(
         system,
-        f"latency start {access} interval 900 spread 6 seed 7 samples {SAMPLES}",
+        f"latency start {access} interval 3000 spread 6 seed 7 samples {SAMPLES}",
         "latency show",
     )
     assert started == ("ok", "")

@@ -10,7 +10,10 @@
 
 #ifdef ECHO_INTERRUPT
 
-/* Steps of `show`: a header, a step for each bin, and these. */
+/* Bins that `show` looks at in a step, at the most. */
+enum { BINS_IN_A_STEP = 32 };
+
+/* Lines of `show` behind the bins. */
 enum { TOTAL, MINIMUM, MEAN, MAXIMUM, OVERFLOWS, DEVIATION, MISSED, DIFFERENCE, LINES };
 
 static unsigned long whole(uint64_t milli)
@@ -35,15 +38,27 @@ static void print_pair(command_call_t *call, const char *what, uint32_t hardware
                   (unsigned long)software);
 }
 
-/* Bins that nobody is in are left out. */
-static void print_bin(command_call_t *call, uint32_t bin)
+/* False, and nothing, if nobody is in the bin. */
+static bool print_bin(command_call_t *call, uint32_t bin)
 {
     uint32_t hardware = echo_read_bin(&latency.device, bin);
     uint32_t software = latency.seen.bins[bin];
 
-    if (hardware != 0 || software != 0) {
-        command_print(call, "%06lu %06lu %06lu\n", (unsigned long)bin << latency.seen.bin_log2,
-                      (unsigned long)hardware, (unsigned long)software);
+    if (hardware == 0 && software == 0) {
+        return false;
+    }
+    command_print(call, "%06lu %06lu %06lu\n", (unsigned long)bin << latency.seen.bin_log2,
+                  (unsigned long)hardware, (unsigned long)software);
+    return true;
+}
+
+/* call->state is the next bin; prints one, if there is one among the next few. */
+static void print_next_bin(command_call_t *call)
+{
+    for (uint32_t looked = 0; looked < BINS_IN_A_STEP && call->state < ECHO_BINS; looked++) {
+        if (print_bin(call, call->state++)) {
+            return;
+        }
     }
 }
 
@@ -93,17 +108,15 @@ static void print_total(command_call_t *call, uint32_t line)
 /* The form of cyclictest's histogram, hardware's column first; cycles for its microseconds. */
 static bool show(command_call_t *call)
 {
-    uint32_t step = call->step;
-
-    if (step == 0) {
+    if (call->step == 0) {
         command_print(call, "# Histogram, cycles of %lu Hz: hardware, software\n",
                       (unsigned long)CONFIG_CLOCK_FREQUENCY);
-    } else if (step <= ECHO_BINS) {
-        print_bin(call, step - 1);
+    } else if (call->state < ECHO_BINS) {
+        print_next_bin(call);
     } else {
-        print_total(call, step - 1 - ECHO_BINS);
+        print_total(call, call->state++ - ECHO_BINS);
     }
-    return step != ECHO_BINS + LINES;
+    return call->state != ECHO_BINS + LINES;
 }
 
 static bool start(command_call_t *call)
