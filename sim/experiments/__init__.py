@@ -8,16 +8,28 @@ from .echo import Echo
 from .experiment import Experiment
 from .goodput import Goodput
 from .lin import Lin
+from .many_sources import ManySources
 from .rfc2544 import Rfc2544
 from .rotation import Rotation
 from .saturation import Saturation
+from .sixteen_ports import SixteenPorts
 from .switch import Switch
+from .terminal import TerminalServer
 from .trace import Trace
 
 #: Experiments that run together, in their order.
 GROUPS: dict[str, tuple[Experiment, ...]] = {
     "stack": (Switch(), DriverLayer(), Trace(), Saturation(), Rfc2544()),
-    "serial": (Contention(), Rotation(), Goodput(), Echo(), Lin()),
+    "serial": (
+        ManySources(),
+        TerminalServer(),
+        SixteenPorts(),
+        Contention(),
+        Rotation(),
+        Goodput(),
+        Echo(),
+        Lin(),
+    ),
 }
 
 EXPERIMENTS: dict[str, Experiment] = {
