@@ -8,6 +8,7 @@ from .echo import Echo
 from .experiment import Experiment
 from .goodput import Goodput
 from .lin import Lin
+from .many_sources import ManySources
 from .rfc2544 import Rfc2544
 from .rotation import Rotation
 from .saturation import Saturation
@@ -20,6 +21,7 @@ from .trace import Trace
 GROUPS: dict[str, tuple[Experiment, ...]] = {
     "stack": (Switch(), DriverLayer(), Trace(), Saturation(), Rfc2544()),
     "serial": (
+        ManySources(),
         TerminalServer(),
         SixteenPorts(),
         Contention(),

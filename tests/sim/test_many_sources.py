@@ -1,0 +1,79 @@
+"""E6: its search, and what it says of what it found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tierv.sim.experiments import many_sources
+from tierv.sim.experiments.bench import Build
+from tierv.sim.experiments.experiment import Outcome
+from tierv.sim.experiments.many_sources import ManySources
+
+GRID = {"uarts": (0, 16), "depths": (1, 16)}
+
+
+def rows(gains: dict[tuple[int, int], float], banked: float = 2.0) -> list[dict]:
+    """Rows in which B saves so much of the processor."""
+    return [
+        {"ports": ports, "FIFO": depth, "k(B)": banked, "k(S)": 1.5, "saved (%)": gain}
+        for (ports, depth), gain in gains.items()
+    ]
+
+
+@pytest.mark.parametrize("limit", [1.5, 7.0, 40.0, 200.0])
+def test_the_search_finds_the_highest_load(monkeypatch, limit):
+    trial = many_sources._Trial(0.1, 1000)
+    monkeypatch.setattr(
+        many_sources, "_trial", lambda setup, case, load, settings: trial if load <= limit else None
+    )
+    found = many_sources._highest_load(None, None, None)
+    possible = min(limit, many_sources._MOST_LOAD)
+    assert possible / many_sources._PRECISION < found <= possible
+
+
+@pytest.mark.parametrize(
+    ("gains", "holds"),
+    [
+        ({(0, 1): 1.1, (16, 1): 2.0, (0, 16): 1.0, (16, 16): 1.2}, True),
+        ({(0, 1): 1.1, (16, 1): 2.0, (0, 16): 1.2, (16, 16): 1.2}, False),
+        ({(0, 1): 2.1, (16, 1): 2.0, (0, 16): 1.0, (16, 16): 1.2}, False),
+    ],
+)
+def test_the_gain_must_grow_at_every_depth(gains, holds):
+    assert many_sources._holds(rows(gains), GRID) is holds
+
+
+def test_sixteen_ports_must_lose_nothing_in_b():
+    gains = {(0, 1): 1.1, (16, 1): 2.0, (0, 16): 1.0, (16, 16): 1.2}
+    assert not many_sources._holds(rows(gains, banked=0.9), GRID)
+
+
+def test_where_s_loses_at_once_nothing_is_compared():
+    found = rows({(0, 1): 1.1, (16, 1): 2.0, (0, 16): 1.0, (16, 16): 1.2})
+    found[1]["k(S)"] = 0.0
+    del found[1]["saved (%)"]
+    assert many_sources._holds(found, GRID)
+
+
+def test_a_row_says_what_both_builds_took():
+    trials = {
+        Build.BANKED: (20.0, many_sources._Trial(0.01, 5000)),
+        Build.SINGLE: (10.0, many_sources._Trial(0.06, 4000)),
+    }
+    row = ManySources()._row((16, 1), trials)
+    assert row["k(B)/k(S)"] == 2
+    assert (row["share S/B"], row["saved (%)"]) == (6, 5)
+    lost = ManySources()._row((16, 1), trials | {Build.SINGLE: (0.0, None)})
+    assert not {"k(B)/k(S)", "share S/B"} & set(lost)
+
+
+def test_the_plot_has_a_line_for_each_build_and_depth(tmp_path: Path):
+    outcome = Outcome(
+        rows=rows({(0, 1): 1.1, (16, 1): 2.0, (0, 16): 1.0, (16, 16): 1.2}),
+        headline={},
+        passed=True,
+    )
+    ManySources().plot(outcome, tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
