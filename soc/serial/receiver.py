@@ -80,10 +80,9 @@ class Receiver(LiteXModule):
                 ((position == _MIDDLE) & (line == first)) | ((position == _MIDDLE + 1) & differs)
             ),
         ]
-        self._begin_character, decide, on_tick = self._statements()
+        begin_character, decide, on_tick = self._statements()
         self.sync += [
             self.valid.eq(0),
-            If(ticks.restart, position.eq(0), *self._begin_character),
             If(
                 ticks.tick,
                 If(
@@ -95,6 +94,7 @@ class Receiver(LiteXModule):
                 ),
                 *on_tick,
             ),
+            If(ticks.restart, position.eq(0), *begin_character),
         ]
         if stamps:
             self._add_stamps(ticks.restart)
@@ -124,6 +124,8 @@ class Receiver(LiteXModule):
             mask.eq(1),
             odd_ones.eq(0),
             any_one.eq(0),
+            # Or a break could be recognised before its stop bit, and given again after it.
+            low_ticks.eq(0),
             self.is_break.eq(0),
             self.parity.eq(0),
         ]

@@ -138,6 +138,18 @@ async def a_break_is_seen_whatever_the_form(dut):
 
 
 @cocotb.test()
+async def a_break_is_given_once_at_every_phase_of_the_ticks(dut):
+    for cycles in (8, 13, 20):
+        form = Form(baud=SYS_CLK_HZ / cycles, parity="E")
+        bench = await SerialBench(dut).begin(form)
+        for pause in range(2 * cycles, 3 * cycles):
+            await bench.send_break(12, form)
+            await bench.step(pause)
+            assert await bench.receive_all() == [(0, BREAK)], (cycles, pause)
+        assert await bench.counters() == {"breaks": cycles}
+
+
+@cocotb.test()
 async def a_break_within_a_character_is_seen_behind_its_framing_error(dut):
     bench = await SerialBench(dut).begin(FINE)
     for bits in range(1, 8):
