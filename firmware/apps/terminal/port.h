@@ -129,11 +129,19 @@ void terminal_note(terminal_port_t *port, uint32_t line_state);
 /* Behind the lock: makes rules, speed and form hold when the interrupt service has run. */
 void terminal_apply_rules(terminal_port_t *port);
 
-/* --- protocol service (settings.c) ------------------------------------------------------------- */
+/* --- protocol service (settings.c, send.c) ----------------------------------------------------- */
 
 /* Keeps the port's interrupt service away. */
 uint32_t terminal_lock(const terminal_port_t *port);
 void terminal_unlock(uint32_t before);
+
+extern udp_socket_t terminal_control_socket;
+
+/* Tells the client one thing. */
+void terminal_notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes);
+
+/* Gives the port packets to fill. */
+void terminal_refill(terminal_port_t *port);
 
 /* The settings after reset, and what they do. */
 void terminal_init_settings(terminal_port_t *port);

@@ -1,0 +1,171 @@
+/* From the terminal server to the network, in the protocol service: packets, and what the client is told. */
+#include "apps/network.h"
+#include "apps/terminal/port.h"
+#include "apps/terminal/terminal.h"
+#include "context.h"
+
+#if UARTS > 0
+
+volatile bool terminal_has_work;
+udp_socket_t terminal_control_socket;
+
+/* Ports that wait for a packet, or for a neighbour's address. */
+static bool somebody_waits;
+
+void terminal_notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes)
+{
+    const control_peer_t *client = &port->office->client;
+    packet_t *packet = client->port != 0 ? net_reserve(&network) : NULL;
+
+    if (packet == NULL) {
+        terminal_count(port, TERMINAL_COUNT_LOST_NOTIFICATIONS, 1);
+        return;
+    }
+    uint8_t *at = packet_payload(packet);
+    at[0] = TERMINAL_VERSION;
+    at[1] = (uint8_t)port->number;
+    at[2] = 0;
+    at[3] = (uint8_t)(code + TERMINAL_ANSWER);
+    at[4] = (uint8_t)bytes;
+    __builtin_memcpy(at + 5, value, bytes);
+    packet->payload_bytes = (uint16_t)(5 + bytes);
+    udp_address(packet, &terminal_control_socket, __builtin_bswap32(client->address), client->port);
+    net_dispose(&network, packet, udp_output(&network, packet));
+    irq_kick(ETHMAC_INTERRUPT);
+    terminal_count(port, TERMINAL_COUNT_NOTIFICATIONS, 1);
+}
+
+static void notify_events(terminal_port_t *port)
+{
+    terminal_office_t *office = port->office;
+    uint8_t value[5];
+
+    if (port->events != office->told_events) {
+        uint32_t before = terminal_lock(port);
+        uint32_t events = port->events;
+        uint32_t bytes = port->event_bytes;
+        port->events &= 0xffff0000u;
+        terminal_unlock(before);
+        office->told_events = events & 0xffff0000u;
+        uint32_t states = events & office->control.line_state_mask;
+        if (states != 0) {
+            value[0] = (uint8_t)states;
+            control_put(value + 1, bytes, 4);
+            terminal_notify(port, TERMINAL_NOTIFY_LINESTATE, value, sizeof(value));
+        }
+    }
+    if (port->cts_changes != office->told_cts_changes) {
+        office->told_cts_changes = port->cts_changes;
+        value[0] = (uint8_t)(office->control.modem_state(&office->control)
+                             | TERMINAL_MODEM_STATE_CTS_CHANGED);
+        if ((value[0] & office->control.modem_state_mask) != 0) {
+            terminal_notify(port, TERMINAL_NOTIFY_MODEMSTATE, value, 1);
+        }
+    }
+    if (office->told_suspend && terminal_queue_room(port) >= TERMINAL_TRANSMIT_WORDS / 2) {
+        office->told_suspend = false;
+        terminal_notify(port, TERMINAL_FLOWCONTROL_RESUME, NULL, 0);
+    }
+}
+
+/* An Ethernet address is being asked for. */
+static bool asks_neighbours(void)
+{
+    for (uint32_t index = 0; index < ARP_ENTRIES; index++) {
+        if (network.arp.entries[index].state == ARP_INCOMPLETE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* False if the network did not take it. */
+static bool send(terminal_port_t *port, packet_t *packet)
+{
+    terminal_office_t *office = port->office;
+    const control_peer_t *peer = &office->control.peer;
+
+    if (peer->port == 0) {
+        net_release(&network, packet);
+        return false;
+    }
+    udp_address(packet, &office->socket, __builtin_bswap32(peer->address), peer->port);
+    net_verdict_t verdict = udp_output(&network, packet);
+    /* Only the newest datagram waits for the address: those behind it stay here meanwhile. */
+    office->awaits_neighbour = verdict == NET_KEPT;
+    net_dispose(&network, packet, verdict);
+    return verdict != NET_FREE;
+}
+
+/* Sends what is full; true if there was something. */
+static bool send_full(terminal_port_t *port)
+{
+    terminal_office_t *office = port->office;
+    bool any = false;
+
+    office->awaits_neighbour = office->awaits_neighbour && asks_neighbours();
+    while (!office->control.is_suspended && !office->awaits_neighbour) {
+        packet_t *packet = RING_POP(&port->full);
+        if (packet == NULL) {
+            break;
+        }
+        uint32_t bytes = packet->payload_bytes;
+        office->lent--;
+        any = true;
+        if (!send(port, packet)) {
+            terminal_count(port, TERMINAL_COUNT_NOT_SENT_PACKETS, 1);
+            terminal_count(port, TERMINAL_COUNT_NOT_SENT_BYTES, bytes);
+        }
+    }
+    return any;
+}
+
+void terminal_refill(terminal_port_t *port)
+{
+    terminal_office_t *office = port->office;
+    bool was_empty = RING_COUNT(&port->empty) == 0;
+
+    while (office->lent < TERMINAL_PORT_PACKETS) {
+        packet_t *packet = net_reserve_serial(&network);
+        if (packet == NULL) {
+            somebody_waits = true;
+            return;
+        }
+        office->lent++;
+        (void)RING_PUSH(&port->empty, packet);
+        if (was_empty && (port->enabled & TERMINAL_RECEIVE_EVENT) == 0) {
+            irq_kick(serial_line(port->number));
+            was_empty = false;
+        }
+    }
+}
+
+void terminal_protocol(void)
+{
+    bool all = somebody_waits;
+    bool any = false;
+
+    if (!terminal_has_work && !all) {
+        return;
+    }
+    terminal_has_work = false;
+    somebody_waits = false;
+    COMPILER_BARRIER();
+    for (uint32_t number = 0; number < UARTS; number++) {
+        terminal_port_t *port = &terminal_ports[number];
+        if (!port->has_work && !all) {
+            continue;
+        }
+        port->has_work = false;
+        COMPILER_BARRIER();
+        any |= send_full(port);
+        notify_events(port);
+        terminal_refill(port);
+        somebody_waits |= port->office->awaits_neighbour;
+    }
+    if (any) {
+        irq_kick(ETHMAC_INTERRUPT);
+    }
+}
+
+#endif
