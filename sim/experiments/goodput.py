@@ -29,7 +29,7 @@ _FIFO_BYTES = 16
 _PACKET_BYTES = 576
 _PAYLOAD_BYTES = _PACKET_BYTES - 40
 #: All services at once, so many times a second, at random: how often is not published.
-_LOCK_OUTS_PER_S = (10, 35, 100)
+_LOCK_OUTS_PER_S = (10, 20, 100)
 #: The published goodput before and after.
 _PUBLISHED = (700, 2_500)
 _GAIN = 3.57
@@ -70,7 +70,7 @@ class Goodput(Experiment):
     reference = "28,800 baud: 700 bytes/s before, 2,500 bytes/s after irqtune"
     pass_line = (
         "S and B with the ports first: over 2,500 bytes/s at every rate of lock-outs, and 3.57"
-        " times that of the usual order where it is nearest to the published 700 bytes/s"
+        " times that of the usual order at the lowest rate at which that is 700 bytes/s or less"
     )
     length_unit = "seconds of the line"
     short_length = 5
@@ -100,7 +100,9 @@ class Goodput(Experiment):
                 for order in (Order.USUAL, Order.TUNED)
             }
             usual, tuned = found[Order.USUAL], found[Order.TUNED]
-            rate = min(usual, key=lambda n: abs(usual[n] - _PUBLISHED[0]))
+            # As bad as published; the worst if none is.
+            bad = [n for n in _LOCK_OUTS_PER_S if usual[n] <= _PUBLISHED[0]]
+            rate = min(bad, default=_LOCK_OUTS_PER_S[-1])
             gain = tuned[rate] / max(usual[rate], 1)
             headline |= {
                 f"{build} lock-outs a second": rate,
