@@ -91,3 +91,32 @@ def test_lock_outs_come_as_often_as_they_should_and_never_overlap():
     for item, count in zip(items, counts, strict=True):
         assert len(item.data) == pytest.approx(20 * goodput.LINE_RATE, rel=0.02)
         assert item.data.count(0xC0) == 2 * count
+
+
+@pytest.mark.parametrize(
+    ("usual", "tuned", "rate", "passed"),
+    [
+        ((780, 530, 2), 2_650, 20, True),
+        ((690, 530, 2), 2_650, 10, True),
+        ((690, 530, 2), 2_499, 10, False),
+        # Never as bad as published, and the gain too small.
+        ((2_000, 1_500, 800), 2_650, 100, False),
+    ],
+)
+def test_goodput_is_compared_where_the_usual_order_is_as_bad_as_published(
+    monkeypatch, bench, usual, tuned, rate, passed
+):
+    found = dict(zip(goodput._LOCK_OUTS_PER_S, usual, strict=True))
+
+    def measure(_setup, case, _settings):
+        is_usual = case.order is contention.Order.USUAL
+        return {
+            "goodput (bytes/s)": found[case.lock_outs] if is_usual else tuned,
+            "of the line (%)": 100,
+        }
+
+    monkeypatch.setattr(goodput, "_measure", measure)
+    monkeypatch.setattr(bench, "setups", lambda *_: dict.fromkeys(Build))
+    outcome = goodput.Goodput().run(bench, settings(1), lambda _: None)
+    assert outcome.headline["S lock-outs a second"] == rate
+    assert outcome.passed is passed
