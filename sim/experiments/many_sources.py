@@ -16,6 +16,7 @@ from .bench import Bench, Build, Setup
 from .experiment import Experiment, Outcome, Progress, Settings
 from .frames import datagram
 from .plots import COLOURS, figure
+from .serial_link import SERIAL_SOC
 
 #: Load 1: speed of every serial port, and frames a second.
 _BAUD = 115_200
@@ -39,8 +40,6 @@ _FIRST_LOAD = 8.0
 _PRECISION = 1.05
 _MOST_LOAD = 108.0
 _BUILDS = (Build.BANKED, Build.SINGLE)
-#: The SoC: firmware uses some of its ports, and some of their FIFOs.
-_SOC = {"uarts": 16, "uart_receive_bytes": 256, "uart_transmit_bytes": 256}
 #: Ratio of the shares of interrupts that is aimed at.
 _AIM = 5
 
@@ -70,7 +69,8 @@ class ManySources(Experiment):
     At load k every serial port receives without pause at k times 115,200 bit/s, and Ethernet brings
     1,000 k frames of 64 bytes a second. Nothing stands behind the interrupt services but a ring
     (``firmware/apps/sources.c``), so that what is taken from the application is the interrupts'.
-    The watermark is half the FIFO. The load without loss is searched to 5 %; a trial has 20
+    Firmware uses some of the ports that there are, and a part of their FIFOs. The watermark is half
+    of that part. The load without loss is searched to 5 %; a trial has 20
     characters for each place in a FIFO, and at least as many as its length says.
 
     Two gains are reported. "Saved" is the part of the processor that S gives to interrupts more
@@ -92,7 +92,7 @@ class ManySources(Experiment):
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """Every number of ports with every depth, on both builds."""
         grid = _FULL if settings.length >= self.full_length else _SHORT
-        setups = bench.setups("sources", _BUILDS, **_SOC)
+        setups = bench.setups("sources", _BUILDS, **SERIAL_SOC)
         pairs = list(itertools.product(grid["uarts"], grid["depths"]))
         # The longest first, so that no processor waits for the last.
         cases = [_Case(b, *pair) for pair in reversed(pairs) for b in _BUILDS]
