@@ -164,13 +164,15 @@ class Ecp5Flow:
         """Put a program into the routed design; returns the bitstream.
 
         ``images`` are the contents of the local memories. Raises ``BuildError`` if nothing has
-        been routed, or if the design's memories are not found again.
+        been routed, or if the design's memories are not found again, ``TimingError`` for a design
+        that misses a clock.
         """
         if not self._config.exists():
             raise BuildError(
                 f"there is no placed and routed design in {self.folder}:"
                 f" make bitstream BOARD={self.project.board.name}"
             )
+        check_timing(read_report(self.report.read_text()))
         sizes = self.project.memory_bytes
         folder = self.project.folder / "packed"
         folder.mkdir(parents=True, exist_ok=True)

@@ -184,6 +184,16 @@ def test_firmware_without_a_routed_design_is_refused(elsewhere):
     assert "board must be one with an ECP5 for this, not arty" in text
 
 
+def test_a_design_that_misses_a_clock_gets_no_bitstream(elsewhere):
+    flow = Ecp5Flow(Project(BOARDS["ecpix5"]))
+    flow.folder.mkdir(parents=True)
+    (flow.folder / "routed.config").touch()
+    flow.report.write_text(report(eth_rx_clk=(94.6, 125.0)))
+    with pytest.raises(TimingError, match=r"eth_rx_clk 94\.6 MHz of 125\.0"):
+        flow.pack({})
+    assert not flow.bitstream.exists()
+
+
 def test_an_unknown_board_is_refused_with_those_there_are():
     status, text = invoke("bitstream", "artix")
     assert status == 2
