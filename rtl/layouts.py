@@ -75,10 +75,10 @@ PAIR_FLAGS = data.StructLayout(
     {
         # The first word is the last that counts.
         "ends_first": 1,
-        # The last word that counts is a jump or a branch predicted taken.
-        "taken": 1,
-        # It goes to the second word of a pair.
-        "target_odd": 1,
+        # The last word that counts is a jump or branch that has been followed.
+        "predicted": 1,
+        # What comes behind it begins with the second word of its pair.
+        "next_odd": 1,
         # Each word: it is a wfi; a load or store.
         "wfi": 2,
         "memory": 2,

@@ -115,8 +115,9 @@ _ALL = [
     Plant(
         name="no-preemption",
         module="frontend.issue",
-        text="choice_staying.eq(highest(staying))",
-        bug="choice_staying.eq(Mux(present & bit(staying, i_tier), i_tier, highest(staying)))",
+        text="~(here & leaves.replicate(tiers))",
+        bug="~(here & leaves.replicate(tiers))"
+        " & Mux(present & ~leaves & (here & self.ready).any(), here, here | ~here)",
         check="priority",
         finds=("no_lower_tier_issues", "no_slot_is_lost"),
         short=True,
@@ -124,8 +125,8 @@ _ALL = [
     Plant(
         name="slot-lost-at-a-switch",
         module="frontend.issue",
-        text="i_valid.eq(leaving.any())",
-        bug="i_valid.eq(leaving.any() & ~i_wfi)",
+        text="i_valid.eq(candidates.any())",
+        bug="i_valid.eq(candidates.any() & ~i_wfi)",
         check="priority",
         finds=("no_slot_is_lost",),
     ),
@@ -148,8 +149,9 @@ _ALL = [
     Plant(
         name="busy-tier-delays-the-handler",
         module="frontend.issue",
-        text="choice_staying.eq(highest(staying))",
-        bug="choice_staying.eq(Mux(present & bit(staying, i_tier), i_tier, highest(staying)))",
+        text="~(here & leaves.replicate(tiers))",
+        bug="~(here & leaves.replicate(tiers))"
+        " & Mux(present & ~leaves & (here & self.ready).any(), here, here | ~here)",
         check="latency",
         finds=("in_the_next_cycle",),
     ),
@@ -187,9 +189,9 @@ _ALL = [
     ),
     Plant(
         name="buffered-load-is-not-waited-for",
-        module="backend.operands",
-        text="self.stall.eq(self.awaited & Cat(waits).any())",
-        bug="self.stall.eq(0)",
+        module="frontend.issue",
+        text="            self.awaited\n            & of_pair(",
+        bug="            0\n            & of_pair(",
         check="registers-1-buffered",
         finds=("late_result_unseen", "first", "second"),
     ),
