@@ -340,6 +340,8 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "bus_failed": 1,
             # An exception that depends on the operands.
             "fault": 1,
+            # It traps, whatever becomes of an interrupt.
+            "traps": 1,
             "fault_cause": 4,
             "divide_waits": 1,
             # None of these but the last: it executes, and traps only for an error on the bus.

@@ -92,16 +92,7 @@ class Commit(wiring.Component):
         retires = Signal()
         m.d.comb += [
             interrupted.eq(i.interrupted & bit(self.interrupt, i.tier)),
-            traps.eq(
-                ~i.stopped
-                & (
-                    interrupted
-                    | (
-                        ~i.interrupted
-                        & (i.bus_failed | control.exception | i.fault | i.access_fault)
-                    )
-                )
-            ),
+            traps.eq(i.traps | (~i.stopped & interrupted)),
             repeats.eq(i.stopped | (i.interrupted & ~interrupted) | waits_for_bus | i.divide_waits),
             retires.eq(i.valid & i.completes & ~waits_for_slot),
         ]

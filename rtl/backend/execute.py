@@ -214,6 +214,9 @@ class Execute(wiring.Component):
             executed.stopped.eq(stopped),
             executed.bus_failed.eq(bus_failed),
             executed.fault.eq(fault & ~skipped),
+            executed.traps.eq(
+                ~stopped & ~interrupted & (bus_failed | control.exception | fault | access_fault)
+            ),
             executed.certain.eq(certain),
             executed.completes.eq(certain & ~waits_for_access & ~access_fault & ~divide_waits),
             executed.writes_csr.eq(certain & control.csr & control.csr_writes),

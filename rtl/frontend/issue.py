@@ -186,9 +186,13 @@ class IssueBuffer(wiring.Component):
                     m.d.sync += [heads[tier].eq(i_next_head), odds[tier].eq(i_next_odd)]
                 with m.If(arrives):
                     m.d.sync += tails[tier].eq(tails[tier] + 1)
-                kept = Mux(arrives, pairs[tier] + 1, pairs[tier])
-                taken = Mux(last & here, Mux(arrives, pairs[tier], pairs[tier] - 1), kept)
-                m.d.sync += pairs[tier].eq(Mux(goes, taken, kept))
+                # Bits to invert, for a multiplexer would become a clock enable, which is slower
+                # when `goes` is known last.
+                one, two = pairs[tier][0], pairs[tier][1]
+                more = Mux(arrives, Cat(1, one, one & two), 0)
+                fewer = Mux(arrives, 0, Cat(1, ~one, ~one & ~two))
+                flips = Mux(goes, Mux(last & here, fewer, more), more)
+                m.d.sync += pairs[tier].eq(pairs[tier] ^ flips)
 
         # The next slot. That the instruction in I stalls, or a redirect that is known late, does
         # not change the choice; the slot may then be lost to the tier.

@@ -120,7 +120,8 @@ class Predecoder(wiring.Component):
                 "pair": Out(PAIR),
                 "ended": Out(tier_event_layout(params)),
                 "has_target": Out(1),
-                "target": Out(PC_BITS),
+                #: A word address within local memory.
+                "target": Out(params.imem.size_log2 - 2),
                 #: Where the last predicted return of this tier went.
                 "return_tier": In(params.tier_bits),
                 "return_target": Out(PC_BITS),
@@ -204,6 +205,11 @@ class Predecoder(wiring.Component):
             target.eq(Mux(pop, top, Mux(inside, Mux(ends_first, targets[0], targets[1]), behind))),
         ]
 
+        next_odds = [
+            Mux(pops[k], top[0], follows[k] & Mux(insides[k], targets[k][0], k == 0))
+            for k in range(2)
+        ]
+
         predicted = Memory(shape=local_bits, depth=p.contexts, init=[])
         m.submodules.predicted = predicted
         predicted_write = predicted.write_port()
@@ -232,7 +238,7 @@ class Predecoder(wiring.Component):
             self.pair.pc.eq(arrived.pc[1:]),
             flags.ends_first.eq(ends_first),
             flags.predicted.eq((follow & inside) | pop),
-            flags.next_odd.eq((follow | pop) & target[0]),
+            flags.next_odd.eq(Mux(ends_first, next_odds[0], next_odds[1])),
             flags.wfi.eq(Cat(word.wfi for word in words)),
             flags.memory.eq(Cat(word.memory for word in words)),
             flags.faults.eq(arrived.faults),
@@ -240,7 +246,7 @@ class Predecoder(wiring.Component):
             self.ended.valid.eq(arrived.valid & (ends_first | ends[1])),
             self.ended.tier.eq(arrived.tier),
             self.has_target.eq((follow & (inside | branch)) | pop),
-            self.target.eq(Cat(target, local_base)),
+            self.target.eq(target),
         ]
         self._waits(m, arrived, words, ends_first)
         return m

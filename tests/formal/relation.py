@@ -57,6 +57,7 @@ PER_TIER = {
     "csrs.sharing": 1,
     "csrs.buffered": 1,
     "csrs.before": 1,
+    "tiers.interrupted": 1,
     "csrs._enabled": 1,
     "csrs.enable_mei": 1,
     "csrs.enable_mti": 1,
@@ -75,9 +76,9 @@ COMMON = {
 }
 #: Memories addressed by {tier, row}, and the rows of a tier.
 ROWS = {
-    "fetcher.sequential": 1,
-    "fetcher.target$64": 1,
-    "fetcher.redirect$65": 1,
+    "fetcher.sequential_pcs": 1,
+    "fetcher.target_pcs": 1,
+    "fetcher.redirect_pcs": 1,
     "predecoder.return_stack": 1,
     "predecoder.predicted": 1,
     "predecoder.seen": 1,
@@ -168,7 +169,10 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
         ended = side.layout("fetcher.ended", event)
         ended_owned.append(side.owned(ended.valid, ended.tier))
         ended_parts.append(
-            [side.wire("fetcher.ended_has_target", 1), side.wire("fetcher.target", PC_BITS)]
+            [
+                side.wire("fetcher.ended_has_target", 1),
+                side.wire("fetcher.target", IMEM.size_log2 - 2),
+            ]
         )
         arrived = side.layout("predecoder.arrived", arrival_layout(params))
         arrived_owned.append(side.owned(arrived.valid, arrived.tier))
