@@ -11,7 +11,7 @@ from ..isa import Event, csr_addresses
 from ..layouts import csr_access_layout, tier_event_layout
 from ..params import CoreParams
 from ..util import applied, bit, highest, pick
-from .csr_select import is_one_of
+from .csr_select import is_one_of, names_one_of
 
 CSR = csr_addresses()
 #: Width of an event counter; the bits above read 0.
@@ -228,7 +228,7 @@ class PerformanceMonitor(wiring.Component):
             latency.waking.eq(waking),
             latency.issued.eq(issued),
             latency.tier.eq(self.csr.tier),
-            latency.clear.eq(self.csr.write & (self.csr.address == CSR["mtierlatency"])),
+            latency.clear.eq(self.csr.write & names_one_of(self.csr.address, "mtierlatency")),
             self.latency.eq(latency.value),
         ]
         return m

@@ -6,12 +6,10 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from ..isa import csr_addresses
 from ..layouts import csr_access_layout, redirect_layout, tier_event_layout
 from ..params import CoreParams
 from ..util import applied, redirects
-
-CSR = csr_addresses()
+from .csr_select import names_one_of
 
 
 class TierState(wiring.Component):
@@ -114,7 +112,7 @@ class TierState(wiring.Component):
                 & (self.waiting[tier] | (self.stopped.valid & (self.stopped.tier == tier)))
             ):
                 m.d.sync += [started[tier].eq(0), self.stop[tier].eq(0)]
-        with m.If(self.csr.write & (self.csr.address == CSR["mtierrun"])):
+        with m.If(self.csr.write & names_one_of(self.csr.address, "mtierrun")):
             wanted = applied(self.csr, started)
             m.d.sync += [
                 started.eq(started | wanted),
@@ -122,7 +120,7 @@ class TierState(wiring.Component):
             ]
 
         # Ceilings of the tiers that are awake.
-        with m.If(self.csr.write & (self.csr.address == CSR["mceiling"])):
+        with m.If(self.csr.write & names_one_of(self.csr.address, "mceiling")):
             for tier in range(tiers):
                 with m.If(self.csr.tier == tier):
                     m.d.sync += self.ceilings[tier].eq(applied(self.csr, self.ceilings[tier]))

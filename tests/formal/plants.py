@@ -254,8 +254,8 @@ _ALL = [
     Plant(
         name="tiers-share-mscratch",
         module="system.csr",
-        text='scratch_read.addr.eq(Cat(self.address == CSR["mtval"], self.tier))',
-        bug='scratch_read.addr.eq(self.address == CSR["mtval"])',
+        text="scratch_read.addr.eq(Cat(names_mtval, self.tier))",
+        bug="scratch_read.addr.eq(names_mtval)",
         check="csrs-2",
         finds=("mscratch", "mtval"),
     ),

@@ -37,6 +37,9 @@ SHARED_CSRS = tuple(
     or name in ("mpost", "mceiling")
 )
 
+#: Addresses that are some CSR's.
+EXISTING = tuple(CSR.values())
+
 #: Registers with one element for each tier, and the element's width.
 PER_TIER = {
     "fetcher.remote": 1,
@@ -311,10 +314,15 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     yield f"{name} csr write", ~shares | (write.tier == top)
     yield f"{name} counts for", core._instructions.count.tier == write.tier
     reads_started = side.wire("csrs.reads_mtierrun", 1)
-    yield f"{name} reads", reads_started == (m.csr_address == CSR["mtierrun"])
+    # Where there is no CSR, what is selected does not matter.
+    named, written = (one_of(address, EXISTING) for address in (m.csr_address, write.address))
+    yield f"{name} csr exists", ~(m.certain & m.control.csr) | named
+    yield f"{name} written csr exists", ~write.write | written
+    yield f"{name} reads", ~named | (reads_started == (m.csr_address == CSR["mtierrun"]))
     late = tuple(CSR[shared] for shared in SHARED_LATE_CSRS)
-    yield f"{name} shared", side.wire("csrs.shared$89", 1) == one_of(m.csr_address, late)
-    yield f"{name} writes_csr", ~m.writes_csr | m.control.csr
+    shared = side.wire("csrs.shared$89", 1)
+    yield f"{name} shared", ~named | (shared == one_of(m.csr_address, late))
+    yield f"{name} writes_csr", ~m.writes_csr | (m.control.csr & m.certain)
     yield f"{name} moves", ~moves | (m.certain & ~elsewhere)
     yield f"{name} resets", ~side.wire("commit.resets", 1)
     yield f"{name} runs", core._tiers.started[top] & ~core._tiers.stop[top]
