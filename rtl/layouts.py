@@ -313,10 +313,9 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "buffered": 1,
             # It waits until the bus slot of its tier is free: one bit for each tier.
             "needs_idle": params.tiers,
-            # A precise access: it has not been made yet, it has been made, or it failed.
+            # A precise access: it has not been made yet, or it has been made.
             "waits_for_access": 1,
             "collects": 1,
-            "access_fault": 1,
             # It uses its slot in stage A.
             "uses_slot": 1,
             "csr_address": 12,

@@ -193,7 +193,6 @@ class Execute(wiring.Component):
             ),
             executed.waits_for_access.eq(waits_for_access),
             executed.collects.eq(remote & ~buffered & done),
-            executed.access_fault.eq(access_fault),
             executed.uses_slot.eq(control.writes & ~(remote & buffered)),
             executed.csr_address.eq(csr_address),
             executed.alternative.eq(

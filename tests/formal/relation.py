@@ -307,7 +307,7 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     elsewhere = m.departs | m.predicted_return | m.remote | m.stopped | waits
     of_others = Cat(m.needs_idle[tier] & (m.tier != tier) for tier in range(top + 1))
     yield f"{name} needs_idle", ~of_others.any()
-    yield f"{name} access", ~(m.waits_for_access | m.collects | m.access_fault) | m.remote
+    yield f"{name} access", ~(m.waits_for_access | m.collects) | m.remote
     # What a CSR instruction of another tier writes in stage A.
     write = side.layout("csrs.a", csr_access_layout(core.params))
     shares = write.write & one_of(write.address, SHARED_CSRS)
