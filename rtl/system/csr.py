@@ -179,11 +179,11 @@ class CsrFile(wiring.Component):
         retired = chosen(m, self.address, self._retired())
         last_written = Signal(32)
         from_last = Signal()
-        shared = Signal()
+        names_shared = Signal()
         m.d.sync += [
             last_written.eq(self.late_write.data),
-            shared.eq(names_one_of(self.x_address, *SHARED_LATE_CSRS)),
-            from_last.eq(self.reads & a.write & (a.address == self.address) & shared),
+            names_shared.eq(names_one_of(self.x_address, *SHARED_LATE_CSRS)),
+            from_last.eq(self.reads & a.write & (a.address == self.address) & names_shared),
         ]
         m.d.comb += [
             self.read_data.eq(Mux(from_last, last_written, read | Mux(a_reads, retired, 0))),
@@ -297,8 +297,8 @@ class CsrFile(wiring.Component):
         with m.If(access.write & names_one_of(self.address, "mpost")):
             m.d.sync += posted.eq(applied(access, posted))
         # A line traps a cycle later than it wakes.
-        line_interrupt = Signal(p.tiers)
-        m.d.sync += line_interrupt.eq(self.line_interrupt)
+        line_traps = Signal(p.tiers)
+        m.d.sync += line_traps.eq(self.line_interrupt)
 
         enables = {code: Signal(p.tiers, name=f"enable_{code.name.lower()}") for code in Interrupt}
         sources = {
@@ -314,7 +314,7 @@ class CsrFile(wiring.Component):
                 ]
         software = posted & enables[Interrupt.MSI]
         timer = self.timer & enables[Interrupt.MTI]
-        external = line_interrupt & enables[Interrupt.MEI]
+        external = line_traps & enables[Interrupt.MEI]
         m.d.comb += [
             self.wake.eq(
                 Cat(

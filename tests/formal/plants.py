@@ -142,7 +142,7 @@ _ALL = [
         name="line-wakes-a-cycle-late",
         module="system.csr",
         text="Interrupt.MEI: self.line_interrupt,",
-        bug="Interrupt.MEI: line_interrupt,",
+        bug="Interrupt.MEI: line_traps,",
         check="wake",
         finds=("line_wakes",),
     ),

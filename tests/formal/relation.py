@@ -65,7 +65,7 @@ PER_TIER = {
     "csrs.enable_mei": 1,
     "csrs.enable_mti": 1,
     "csrs.enable_msi": 1,
-    "csrs.line_interrupt$37": 1,
+    "csrs.line_traps": 1,
     "line_unit.masks": 2,
 }
 #: Registers that are the same in both cores whoever uses them.
@@ -234,7 +234,7 @@ def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
                 m,
                 side.wire("multiplier.result", 32),
                 side.wire("line_unit.candidates0", lines),
-                side.wire("csrs.shared$89", 1),
+                side.wire("csrs.names_shared", 1),
                 *reads,
             ]
         )
@@ -320,7 +320,7 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     yield f"{name} written csr exists", ~write.write | written
     yield f"{name} reads", ~named | (reads_started == (m.csr_address == CSR["mtierrun"]))
     late = tuple(CSR[shared] for shared in SHARED_LATE_CSRS)
-    shared = side.wire("csrs.shared$89", 1)
+    shared = side.wire("csrs.names_shared", 1)
     yield f"{name} shared", ~named | (shared == one_of(m.csr_address, late))
     yield f"{name} writes_csr", ~m.writes_csr | (m.control.csr & m.certain)
     yield f"{name} moves", ~moves | (m.certain & ~elsewhere)
