@@ -17,14 +17,15 @@ COREMARK ?=
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup packages test test-all bench bench-full bench-core synth experiment readme sim verilog generate \
+.PHONY: help setup packages test test-all bench bench-serial bench-full bench-core synth experiment readme sim verilog generate \
         formal formal-full coverage mutants lint clean
 
 help:
 	@echo "make test                       run the tests (sets everything up first)"
 	@echo "make test-all                   run the long tests too"
-	@echo "make bench                      run the experiments at CI length, print tables and plots"
-	@echo "make bench-full                 run them at full length"
+	@echo "make bench                      run the experiments with core and network at CI length: tables, plots"
+	@echo "make bench-full                 run all experiments at full length"
+	@echo "make bench-serial               run the experiments with serial ports"
 	@echo "make bench-core [COREMARK=DIR]  measure the core beside VexRiscv and PicoRV32; ARGS=--help"
 	@echo "make synth [ARGS=..]            size and clock on FPGAs, and the peers'; ARGS=--help shows options"
 	@echo "make experiment E=E5 [ARGS=..]  run one experiment; ARGS=--help shows its options"
@@ -85,7 +86,10 @@ test-all: setup $(VENV)/.formal $(VENV)/.synth
 	@$(BIN)/python -m pytest -m "slow or not slow"
 
 bench: setup
-	@$(BIN)/python -m tierv.sim.experiments bench $(ARGS)
+	@$(BIN)/python -m tierv.sim.experiments bench stack $(ARGS)
+
+bench-serial: setup
+	@$(BIN)/python -m tierv.sim.experiments bench serial $(ARGS)
 
 bench-full: setup
 	@$(BIN)/python -m tierv.sim.experiments bench --full $(ARGS)
@@ -109,7 +113,7 @@ verilog: setup
 generate: setup
 	@$(BIN)/python -m tierv.rtl.document manual
 
-readme: bench
+readme: bench bench-serial
 	@$(BIN)/python -m tierv.sim.experiments update-readme
 
 formal: setup $(VENV)/.formal

@@ -77,9 +77,52 @@
 #define IPV4_TTL 64
 #endif
 
-/* Bytes that wait in each direction of a serial port: a power of two. */
+/* Bytes that wait in each direction of the console, and to be sent by a serial port with rings: a power
+ * of two. */
 #ifndef UART_RING_BYTES
 #define UART_RING_BYTES 256
+#endif
+
+/* Received characters that wait in a serial port with rings: a power of two. */
+#ifndef SERIAL_RING_CHARACTERS
+#define SERIAL_RING_CHARACTERS 256
+#endif
+
+/* Serial ports that can be LIN nodes at the same time; frames that each knows, two for diagnostics among
+ * them; slots of a schedule; reports that wait for the protocol tier, a power of two; hosts that watch. */
+#ifndef LIN_NODES
+#define LIN_NODES 4
+#endif
+#ifndef LIN_FRAMES
+#define LIN_FRAMES 16
+#endif
+#ifndef LIN_SLOTS
+#define LIN_SLOTS 16
+#endif
+#ifndef LIN_REPORTS
+#define LIN_REPORTS 32
+#endif
+#ifndef LIN_WATCHERS
+#define LIN_WATCHERS 4
+#endif
+
+/* Terminal server. Packets that each serial port can have before the protocol tier has run: one that is
+ * filled, others that come next or are full; packets for all ports that are on their way. */
+#ifndef TERMINAL_PORT_PACKETS
+#define TERMINAL_PORT_PACKETS 2
+#endif
+#ifndef TERMINAL_SPARE_PACKETS
+#define TERMINAL_SPARE_PACKETS 4
+#endif
+
+/* Words of a port's queue to the serial line, three bytes of a datagram each: a power of two. */
+#ifndef TERMINAL_TRANSMIT_WORDS
+#define TERMINAL_TRANSMIT_WORDS 1024
+#endif
+
+/* Characters that may wait before a delimiter among them is looked for, if no gap follows. */
+#ifndef TERMINAL_DELIMITER_WATERMARK
+#define TERMINAL_DELIMITER_WATERMARK 16
 #endif
 
 #define NET_PACKETS (NET_RECEIVE_PACKETS + NET_PROTOCOL_PACKETS + NET_APPLICATION_PACKETS)
@@ -104,6 +147,18 @@ _Static_assert(ARP_TRIES > 0 && ARP_TRIES <= 255, "ARP_TRIES must be from 1 to 2
 _Static_assert(ARP_LIFETIME_S > 0 && ARP_LIFETIME_S <= 65535,
               "ARP_LIFETIME_S must be from 1 to 65535");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UART_RING_BYTES), "UART_RING_BYTES must be a power of two");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(SERIAL_RING_CHARACTERS),
+              "SERIAL_RING_CHARACTERS must be a power of two");
+_Static_assert(LIN_NODES > 0 && LIN_NODES <= 16, "LIN_NODES must be from 1 to 16");
+_Static_assert(LIN_FRAMES > 2 && LIN_FRAMES <= 62, "LIN_FRAMES must be from 3 to 62");
+_Static_assert(LIN_SLOTS > 0 && LIN_SLOTS <= 255, "LIN_SLOTS must be from 1 to 255");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(LIN_REPORTS), "LIN_REPORTS must be a power of two");
+_Static_assert(LIN_WATCHERS > 0, "LIN_WATCHERS must not be 0");
+_Static_assert(TERMINAL_PORT_PACKETS > 1 && CONFIG_IS_POWER_OF_TWO(TERMINAL_PORT_PACKETS),
+              "TERMINAL_PORT_PACKETS must be a power of two, 2 or more");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(TERMINAL_TRANSMIT_WORDS) && TERMINAL_TRANSMIT_WORDS >= 512,
+              "TERMINAL_TRANSMIT_WORDS must be a power of two that holds a datagram of 1472 bytes");
+_Static_assert(TERMINAL_DELIMITER_WATERMARK > 0, "TERMINAL_DELIMITER_WATERMARK must not be 0");
 _Static_assert(IPV4_TTL > 0 && IPV4_TTL <= 255, "IPV4_TTL must be from 1 to 255");
 
 #endif

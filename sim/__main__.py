@@ -14,6 +14,7 @@ from .bios import build_bios
 from .commands import Commands
 from .elf import Program
 from .firmware import build_firmware, usual_context
+from .host.board_commands import ask, irqtune
 from .interactive import Network, run_interactively
 from .model import Model, ModelParams, build_model, simulation_params
 from .pcap import read_pcap
@@ -29,7 +30,7 @@ _NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 _HARDWARE = (
     click.option("--cpu", default="tierv", show_default=True, help="LiteX's name of the CPU."),
     click.option("--cpu-variant", default="standard", show_default=True, help="Variant of it."),
-    click.option("--uarts", type=int, help="Serial ports, 1 to 16."),
+    click.option("--uarts", type=int, help="Serial ports beside the console, 0 to 16."),
     click.option("--sys-clk-hz", type=int, help="Clock of the SoC."),
     click.option("--uart-baud", type=int, help="Speed of the serial ports after reset."),
 )
@@ -198,6 +199,8 @@ def interactive(firmware, bios, network, tap_name, socket_path, pcap, **hardware
 
 
 main.add_command(run_elf)
+main.add_command(irqtune)
+main.add_command(ask)
 
 if __name__ == "__main__":
     main(prog_name="python -m tierv.sim")

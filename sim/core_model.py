@@ -21,7 +21,7 @@ from tierv.rtl.cluster import Cluster
 from tierv.rtl.params import CoreParams
 
 from .paths import build_root, locked, step
-from .verilator import compile_all, link, trace_defines, verilate
+from .verilator import VERILATE_FAST, compile_all, link, trace_defines, verilate
 
 #: A retired instruction in the trace file: name and NumPy type of each field, little endian.
 TRACE_FIELDS = (
@@ -50,24 +50,20 @@ REFUSED = 125
 SWEEP_DTYPE = np.dtype(
     [
         (name, "<i8")
-        for name in ("first", "second", "code", "first_latency", "second_latency", "difference")
+        for name in (
+            "first",
+            "second",
+            "code",
+            "first_latency",
+            "second_latency",
+            "trap_latency",
+            "difference",
+        )
     ]
 )
 SOURCES = Path(__file__).resolve().parent / "core"
 #: The folder of the core's Amaranth sources.
 RTL = Path(tierv.rtl.__file__).resolve().parent
-#: Verilator's optimisation; the checks of the generated Verilog are a test of their own.
-_VERILATOR_FLAGS = (
-    "-O3",
-    "--x-assign",
-    "fast",
-    "--x-initial",
-    "fast",
-    "--noassert",
-    "-Wno-fatal",
-    "-Wno-lint",
-    "-Wno-style",
-)
 _CXX_FLAGS = ("-Wall", "-Wextra", "-Wno-unused-parameter")
 #: Most of the time of a model with coverage goes into its compilation.
 _FAST, _COVERED = "-O2", "-O1"
@@ -179,7 +175,7 @@ class CoreModel:
         sources = sorted(SOURCES.iterdir())
         for part in (text, header, *(path.read_text() for path in sources)):
             digest.update(part.encode())
-        digest.update(repr((_VERILATOR_FLAGS, _CXX_FLAGS, self._waves, self._coverage)).encode())
+        digest.update(repr((VERILATE_FAST, _CXX_FLAGS, self._waves, self._coverage)).encode())
         folder = build_root() / "core" / f"tiers{self.params.tiers}-{digest.hexdigest()[:12]}"
         program = folder / "core_bench"
         with locked(folder):
@@ -197,7 +193,7 @@ class CoreModel:
         kind = "vcd" if self._waves else None
         verilate(
             [
-                *_VERILATOR_FLAGS,
+                *VERILATE_FAST,
                 *(["--trace-vcd"] if self._waves else []),
                 *(["--coverage-line", "--coverage-toggle"] if self._coverage else []),
                 "--top-module",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 import os
+import subprocess
+from functools import cache
 from pathlib import Path
 
 from tierv.rtl.params import CoreParams
@@ -16,7 +18,10 @@ from .paths import BuildError, build_root, locked, run_logged
 
 #: Tiers that the firmware wants (``firmware/tier.h``).
 _TIERS_USED = 3
-_SOURCES = Path(__file__).resolve().parent.parent / "firmware"
+#: The folder of the firmware; only a checkout has it.
+FIRMWARE = Path(__file__).resolve().parent.parent / "firmware"
+#: The C compiler, for this firmware and for the programs of other benches.
+CC = "riscv64-unknown-elf-gcc"
 
 
 class Context(enum.StrEnum):
@@ -25,6 +30,16 @@ class Context(enum.StrEnum):
     TIERS = "tiers"
     SINGLE = "single"
     POLLED = "polled"
+
+
+@cache
+def compiler() -> str:
+    """The compiler's name and version. Raises ``BuildError`` if it is missing."""
+    try:
+        done = subprocess.run([CC, "--version"], capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        raise BuildError(f"cannot find {CC}; is it installed?") from None
+    return done.stdout.splitlines()[0]
 
 
 def usual_context(soc: SocParams) -> Context:
@@ -39,8 +54,8 @@ def build_firmware(app: str, model: Model, context: Context) -> Program:
     Raises ``BuildError`` if the compiler is missing or fails, or without a checkout: the package
     has no firmware in it.
     """
-    if not (_SOURCES / "Makefile").exists():
-        raise BuildError(f"there is no firmware to build in {_SOURCES}: use a checkout")
+    if not (FIRMWARE / "Makefile").exists():
+        raise BuildError(f"there is no firmware to build in {FIRMWARE}: use a checkout")
     extensions = CoreParams().extensions if model.params.soc.cpu == "tierv" else ()
     allowed = "".join(f"_{name}" for name in extensions)
     folder = build_root() / "firmware" / model.params.name / f"{context}-{app}{allowed}"
@@ -54,5 +69,5 @@ def build_firmware(app: str, model: Model, context: Context) -> Program:
     with locked(folder):
         words = [f"{name}={value}" for name, value in arguments.items()]
         jobs = f"-j{os.cpu_count() or 1}"
-        run_logged(["make", "-C", _SOURCES, jobs, *words], folder / "build.log")
+        run_logged(["make", "-C", FIRMWARE, jobs, *words], folder / "build.log")
     return Program(folder / f"{app}.elf")

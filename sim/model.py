@@ -28,13 +28,9 @@ from .stimulus import UartFormat, encode_frames, encode_uart
 SIMULATION_BAUD = 1_000_000
 
 _HARNESS = Path(__file__).resolve().parent / "harness"
-_VERILATE = (
-    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "--public-ignore"),
-    *("-Wno-fatal", "-Wno-lint", "-Wno-style", "--top-module", "sim", "--prefix", "Vsim"),
-)
+_VERILATE = (*verilator.VERILATE_FAST, "--public-ignore", "--top-module", "sim", "--prefix", "Vsim")
 _OPTIMIZE = ("-O3",)
 _OPTIMIZE_RARE = ("-O1",)
-_HARNESS_FLAGS = ("-O2", "-Wall", "-Wextra")
 _PROFILE = ("-fprofile-generate", "-fprofile-update=single")
 _USE_PROFILE = ("-fprofile-use", "-fprofile-partial-training", "-Wno-missing-profile")
 _SOURCE_SUFFIXES = {".py", ".v", ".sv", ".h", ".c", ".S", ".cpp"}
@@ -212,7 +208,11 @@ class _Builder:
         fast_eval = self.params.trace is None and self._can_evaluate_fast(design)
         header = cpp_header(self.params.soc, design.memories, fast_eval)
         (self.verilated / "generated.h").write_text(header)
-        own = [f"-I{self.verilated}", *verilator.trace_defines(self.params.trace), *_HARNESS_FLAGS]
+        own = [
+            f"-I{self.verilated}",
+            *verilator.trace_defines(self.params.trace),
+            *verilator.HARNESS_FLAGS,
+        ]
         made_of = _digest([*own, header, _files_digest(sorted(_HARNESS.iterdir()))])
         stamp = self.objects / "harness.stamp"
         harness = self.objects / "harness.o"
@@ -231,11 +231,11 @@ class _Builder:
         """Run the program once; the compiler's counters end up beside the objects."""
         soc = self.params.soc
         code, start = training.program(), training.START
-        formats = [UartFormat(soc.uart_baud)] * soc.uarts
+        formats = [UartFormat(soc.uart_baud)] * soc.uart_pins
         inputs = {
             "--image": encode_image([(start, code), (0, jump_to(start))]),
             "--frames": encode_frames(training.frames() if soc.ethernet else []),
-            "--uart": encode_uart(training.uart_bytes(soc.uarts), formats, soc.sys_clk_hz),
+            "--uart": encode_uart(training.uart_bytes(soc.uart_pins), formats, soc.sys_clk_hz),
         }
         arguments = ["--cycles", str(training.CYCLES)]
         for option, data in inputs.items():

@@ -78,6 +78,7 @@ class Simulation:
         frames: Iterable[Frame] = (),
         uart: Iterable[UartBytes | UartBreak] = (),
         uart_formats: Mapping[int, UartFormat] | None = None,
+        wires: Iterable[Sequence[int]] = (),
         lines: Iterable[LineLevel | RandomLine] = (),
         watch_cycles: int = 0,
         set: Mapping[str, int | bytes] | None = None,
@@ -93,11 +94,12 @@ class Simulation:
         """Load a program and run it for at most ``cycles``.
 
         ``set`` gives 32-bit variables (by a number) or others (by their first bytes) another
-        initial value, ``get`` names those to read at the end. Instructions are logged for
-        ``watch_cycles`` after each rise of an external line. ``pcap`` is a file for the frames
-        from the SoC. Raises ``CycleLimitError`` unless the run ends before the limit or
-        ``limit_is_error`` is false, ``KeyError`` and ``ValueError`` for variables that are not
-        there, ``SimulationError`` for what the harness refuses.
+        initial value, ``get`` names those to read at the end. The serial ports of each of ``wires``
+        share one: a low level of their pins or of their stimulus is what all of them receive.
+        Instructions are logged for ``watch_cycles`` after each rise of an external line. ``pcap``
+        is a file for the frames from the SoC. Raises ``CycleLimitError`` unless the run ends
+        before the limit or ``limit_is_error`` is false, ``KeyError`` and ``ValueError`` for
+        variables that are not there, ``SimulationError`` for what the harness refuses.
         """
         if not isinstance(program, Program):
             program = Program(program)
@@ -108,7 +110,7 @@ class Simulation:
             arguments += self._outputs(folder, program, get)
             arguments += ["--cycles", str(cycles), "--mii-hz", str(mii_hz)]
             arguments += ["--watch-cycles", str(watch_cycles)]
-            arguments += _until_arguments(until or Until())
+            arguments += self._wires(wires) + _until_arguments(until or Until())
             arguments += _optional("--pcap", pcap) + _wave_arguments(wave)
             arguments += ["--text"] * show_text + ["--progress"] * progress
             self._call(arguments, show=show_text or progress)
@@ -131,12 +133,27 @@ class Simulation:
         return encode_image(segments)
 
     def _formats(self, chosen: Mapping[int, UartFormat]) -> list[UartFormat]:
-        formats = [UartFormat(self._params.uart_baud)] * self._params.uarts
+        formats = [UartFormat(self._params.uart_baud)] * self._params.uart_pins
         for port, form in chosen.items():
             if not 0 <= port < len(formats):
                 raise ValueError(f"port must be from 0 to {len(formats) - 1}, not {port!r}")
             formats[port] = form
         return formats
+
+    def _wires(self, wires: Iterable[Sequence[int]]) -> list[str]:
+        taken: set[int] = set()
+        arguments = []
+        for wire in wires:
+            for port in wire:
+                if not 0 <= port < self._params.uarts:
+                    raise ValueError(
+                        f"port must be from 0 to {self._params.uarts - 1}, not {port!r}"
+                    )
+                if port in taken:
+                    raise ValueError(f"port {port} can be on one wire only")
+                taken.add(port)
+            arguments += ["--wire", ",".join(map(str, wire))]
+        return arguments
 
     def _inputs(self, folder, program, frames, uart, formats, lines, variables) -> list[str]:
         files = {

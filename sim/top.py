@@ -14,6 +14,8 @@ from tierv.soc.soc import TierVSoC
 
 #: LEDs on the pins.
 LEDS = 8
+#: Pins of a serial interface.
+UART_PINS = ("tx", "rx", "rts_n", "cts_n")
 #: Name of the Verilog module.
 TOP_MODULE = "sim"
 
@@ -27,7 +29,7 @@ def _io(uarts: int) -> list[tuple]:
     return [
         ("sys_clk", 0, Pins(1)),
         ("sys_rst", 0, Pins(1)),
-        ("uarts", 0, *_record([("tx", uarts), ("rx", uarts)])),
+        ("uarts", 0, *_record([(name, uarts) for name in UART_PINS])),
         ("lines", 0, Pins(soc_map.EXTERNAL_LINES)),
         *(("user_led", index, Pins(1)) for index in range(LEDS)),
         ("eth_clocks", 0, *_record([("tx", 1), ("rx", 1)])),
@@ -58,10 +60,10 @@ class _ClocksAndReset(LiteXModule):
 
 
 class SimulationSoC(TierVSoC):
-    """``TierVSoC`` with the pins of all serial ports in two vectors, and with the mailbox."""
+    """``TierVSoC`` with the pins of all serial interfaces in vectors, and with the mailbox."""
 
     def __init__(self, params: SocParams) -> None:
-        platform = SimulationPlatform(params.uarts)
+        platform = SimulationPlatform(params.uart_pins)
         self._uart_pins = platform.request("uarts")
         TierVSoC.__init__(
             self,
@@ -87,7 +89,13 @@ class SimulationSoC(TierVSoC):
             ]
 
     def uart_pads(self, index: int) -> Record:
-        """A record with the wires of port ``index`` in the two vectors."""
-        pads = Record([("tx", 1), ("rx", 1)])
-        self.comb += [self._uart_pins.tx[index].eq(pads.tx), pads.rx.eq(self._uart_pins.rx[index])]
+        """A record with the wires of serial interface ``index`` in the vectors."""
+        pads = Record([(name, 1) for name in UART_PINS])
+        pins = self._uart_pins
+        self.comb += [
+            pins.tx[index].eq(pads.tx),
+            pads.rx.eq(pins.rx[index]),
+            pins.rts_n[index].eq(pads.rts_n),
+            pads.cts_n.eq(pins.cts_n[index]),
+        ]
         return pads

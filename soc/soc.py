@@ -18,9 +18,11 @@ from migen import If, Memory, Record
 from tierv.rtl.params import CoreParams
 
 from . import map as soc_map
+from .echo_instrument import EchoInstrument
 from .ethernet import MiiPhy
 from .mailbox import Mailbox, mailbox_constants
-from .params import SocParams
+from .params import CONSOLE_FIFO_BYTES, SocParams
+from .serial import SerialParams, SerialPorts
 
 #: Memories on the bus whose origin a CPU class may not move.
 _FIXED_ORIGINS = ("rom", "sram", "main_ram", "csr")
@@ -64,9 +66,10 @@ class TierVSoC(SoCCore):
     """Memories, serial ports, timer, LEDs, Ethernet and lines around one CPU.
 
     The platform gives the pins: ``serial`` by number (``tx``, ``rx``), ``user_led``, ``lines``
-    (optional), ``eth_clocks`` and ``eth`` with Ethernet, and ``mailbox`` with the mailbox; a
-    subclass can give them otherwise by overriding ``uart_pads``. ``crg`` makes the clock domain
-    ``sys``. Raises ``ValueError`` naming the value for a CPU or variant that LiteX doesn't know.
+    (optional), ``echo`` (optional; of ``echo_layout``), ``eth_clocks`` and ``eth`` with Ethernet,
+    and ``mailbox`` with the mailbox; a subclass can give them otherwise by overriding
+    ``uart_pads``. ``crg`` makes the clock domain ``sys``. Raises ``ValueError`` naming the value
+    for a CPU or variant that LiteX doesn't know.
     """
 
     def __init__(
@@ -81,10 +84,12 @@ class TierVSoC(SoCCore):
         _check_cpu(params.cpu, params.cpu_variant)
         self.params = params
         self.mem_map = dict(soc_map.ORIGINS)
-        self.csr_map = soc_map.csr_pages(params.uarts)
+        self.csr_map = dict(soc_map.CSR_PAGES)
         self.interrupt_map = soc_map.lines(params.uarts)
         if not params.ethernet:
             del self.interrupt_map["ethmac"]
+        if not params.echo_bins:
+            del self.interrupt_map["echo"]
         SoCCore.__init__(
             self,
             platform,
@@ -109,19 +114,24 @@ class TierVSoC(SoCCore):
                 )
         self._fit_core()
         self.crg = crg
-        for index in range(params.uarts):
-            self._add_uart(index)
+        self._add_console()
         self.add_constant("UARTS", params.uarts)
-        self.add_constant("UART_STRIDE_BYTES", soc_map.UART_STRIDE_BYTES)
+        if params.uarts:
+            self._add_serial_ports()
         self._add_external_lines()
         self.leds = LedChaser(platform.request_all("user_led"), params.sys_clk_hz)
         if params.ethernet:
             self._add_ethernet(timing_constraints, phy_hw_reset)
+        if params.echo_bins:
+            self._add_echo()
         if params.mailbox:
             self._add_mailbox()
 
     def uart_pads(self, index: int) -> Record:
-        """Pins of serial port ``index``: a record with ``tx`` and ``rx``."""
+        """Pins of the console (0) or of serial port ``index - 1``.
+
+        A record with ``tx`` and ``rx``, and ``rts_n`` and ``cts_n`` where there are such pins.
+        """
         return self.platform.request("serial", index)
 
     def backdoor_memories(self) -> dict[str, Sequence[Memory | tuple[str, str]]]:
@@ -142,14 +152,32 @@ class TierVSoC(SoCCore):
             lines = soc_map.line_count(self.params.uarts)
             self.cpu.parameters = dataclasses.replace(parameters, lines=lines)
 
-    def _add_uart(self, index: int) -> None:
+    def _add_console(self) -> None:
         self.add_uart(
-            name=soc_map.uart_name(index),
-            uart_pads=self.uart_pads(index),
+            name="uart",
+            uart_pads=self.uart_pads(0),
             baudrate=self.params.uart_baud,
-            fifo_depth=self.params.uart_fifo_bytes,
+            fifo_depth=CONSOLE_FIFO_BYTES,
             with_dynamic_baudrate=True,
         )
+
+    def _add_serial_ports(self) -> None:
+        params = self.params
+        self.serial = SerialPorts(
+            [self.uart_pads(index + 1) for index in range(params.uarts)],
+            SerialParams(
+                sys_clk_hz=params.sys_clk_hz,
+                baud=params.uart_baud,
+                ports=params.uarts,
+                receive_depth=params.uart_receive_bytes,
+                transmit_depth=params.uart_transmit_bytes,
+                stamps=params.uart_stamps,
+            ),
+        )
+        for index, irq in enumerate(self.serial.irqs):
+            self.comb += self.cpu.interrupt[soc_map.LINE_UART0 + index].eq(irq)
+        for name, value in self.serial.constants().items():
+            self.add_constant(name, value)
 
     def _add_external_lines(self) -> None:
         pads = self.platform.request("lines", loose=True)
@@ -174,6 +202,12 @@ class TierVSoC(SoCCore):
             remote_ip=self.params.remote_ip,
             mac_address=int(self.params.mac_address.replace(":", ""), 16),
         )
+
+    def _add_echo(self) -> None:
+        pads = self.platform.request("echo", loose=True)
+        self.echo = EchoInstrument(pads, bins=self.params.echo_bins)
+        for name, value in self.echo.constants().items():
+            self.add_constant(name, value)
 
     def _add_mailbox(self) -> None:
         self.mailbox = Mailbox(self.platform.request("mailbox"))

@@ -1,4 +1,4 @@
-/* The command line on serial port 0. */
+/* The command line on serial port 0: what apps/command.h has. */
 #ifndef TIERV_APPS_CONSOLE_H
 #define TIERV_APPS_CONSOLE_H
 

@@ -55,7 +55,7 @@ void network_tick(void)
     ticks_due++;
 }
 
-void network_protocol(void)
+void network_protocol(void (*wake_driver)(void))
 {
     do {
         uint32_t posts = net_service(&network, FRAMES_AT_ONCE);
@@ -64,7 +64,7 @@ void network_protocol(void)
             posts |= net_tick(&network);
         }
         if ((posts & NET_POST_DRIVER) != 0) {
-            context_post_interrupt();
+            wake_driver();
         }
         if ((posts & NET_POST_APPLICATION) != 0) {
             context_post_application();

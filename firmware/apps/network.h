@@ -18,7 +18,11 @@ bool network_interrupt(uint32_t lines);
 /* Interrupt service, once a second: ARP retries and ageing are due. */
 void network_tick(void);
 
-/* Protocol service: its part of the network. */
-void network_protocol(void);
+/* Protocol service: its part of the network. `wake_driver` makes the interrupt service look for frames to
+ * send and packets that have become free. */
+void network_protocol(void (*wake_driver)(void));
+
+/* Adds the commands ifconfig and counters. */
+void network_add_commands(void);
 
 #endif

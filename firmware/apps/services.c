@@ -3,35 +3,38 @@
  *   UDP 7      echo by the application (RFC 862)
  *   UDP 9      discard (RFC 863)
  *   UDP 19     source: a datagram "COUNT BYTES" asks for COUNT datagrams of BYTES bytes
+ *   UDP 7100   commands (apps/remote.h)
  *   UDP 7007   echo by the protocol service: no copy, no new checksum
- *   serial     ports 1 and up send back what they receive; port 0 is the console
+ *   serial     all ports send back what they receive; the console is beside them
  *
  * and ARP and ping.
  */
 #include <generated/soc.h>
 
 #include "apps/console.h"
+#include "apps/echo/latency.h"
+#include "apps/echo/trial.h"
+#include "apps/irqtune/irqtune.h"
 #include "apps/network.h"
+#include "apps/remote.h"
+#include "apps/serial_echo.h"
 #include "apps/source.h"
 #include "context.h"
 #include "drivers/timer.h"
 #include "drivers/uart.h"
+#include "irq.h"
 #include "report.h"
 
-enum { UART_LINES_MASK = ((1u << UARTS) - 1) << UART_INTERRUPT };
 enum { PORT_ECHO = 7, PORT_DISCARD = 9, PORT_SOURCE = 19, PORT_FAST_ECHO = 7007 };
 
 static udp_socket_t echo_socket;
 static udp_socket_t discard_socket;
 static udp_socket_t source_socket;
 static udp_socket_t fast_echo_socket;
-static uart_t uarts[UARTS];
+static uart_t console;
 
-/* The interrupt service has moved serial bytes since the application last looked. */
-static volatile bool serial_has_moved = true;
-
-/* The application has queued serial bytes since the interrupt service last looked. */
-static volatile bool serial_is_queued;
+/* The interrupt service has moved the console's bytes since the application last looked. */
+static volatile bool console_has_moved = true;
 
 /* What the discard service has taken; an experiment reads them. */
 uint32_t discarded_datagrams;
@@ -52,43 +55,57 @@ static udp_verdict_t echo_at_once(udp_socket_t *socket, packet_t *packet)
     return UDP_ECHO;
 }
 
-static __attribute__((noinline)) void serial_service(uint32_t lines)
+/* Shares the rings with tier 0. */
+static void serve_console(void *context, bool pending)
 {
-    bool bytes = false;
-
-    serial_is_queued = false;
-    for (uint32_t index = 0; index < UARTS; index++) {
-        if ((lines & 1u << uart_line(index)) != 0 || byte_ring_count(&uarts[index].transmit) != 0) {
-            bytes |= uart_service(&uarts[index]);
-        }
-    }
-    if (bytes) {
-        serial_has_moved = true;
+    (void)pending;
+    if (uart_service(context)) {
+        console_has_moved = true;
         context_post_application();
     }
 }
 
-/* Tier 2. Longest path: ethmac_service(); shares the network's rings with tier 1 and the serial
- * rings with tier 0. */
-void interrupt_service(uint32_t lines)
+/* Longest path: ethmac_service(); shares the network's rings with tier 1. */
+static void serve_ethmac(void *context, bool pending)
 {
-    if (network_interrupt(lines)) {
+    (void)context;
+    if (network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0)) {
         context_post_protocol();
     }
-    if ((lines & 1u << TIMER0_INTERRUPT) != 0) {
+}
+
+static uint32_t frames_received(const void *context)
+{
+    return ((const ethmac_t *)context)->received;
+}
+
+static void wake_ethmac(void)
+{
+    irq_kick(ETHMAC_INTERRUPT);
+}
+
+static void serve_timer(void *context, bool pending)
+{
+    (void)context;
+    if (pending) {
         timer_acknowledge();
         network_tick();
         context_post_protocol();
     }
-    if ((lines & UART_LINES_MASK) != 0 || serial_is_queued) {
-        serial_service(lines);
-    }
+}
+
+/* Tier 2, and those above it. */
+void interrupt_service(uint32_t lines)
+{
+    (void)lines;
+    irq_dispatch(TIER_INTERRUPT);
 }
 
 /* Tier 1. */
 void protocol_service(void)
 {
-    network_protocol();
+    irq_dispatch_protocol();
+    network_protocol(wake_ethmac);
 }
 
 static bool echo_datagrams(void)
@@ -106,21 +123,6 @@ static bool echo_datagrams(void)
     return any;
 }
 
-static bool echo_serial(void)
-{
-    uint8_t bytes[16];
-    bool any = false;
-
-    for (uint32_t index = 1; index < UARTS; index++) {
-        uint32_t count = uart_read(&uarts[index], bytes, sizeof(bytes));
-        if (count != 0) {
-            (void)uart_write(&uarts[index], bytes, count);
-            any = true;
-        }
-    }
-    return any;
-}
-
 static void bind_sockets(void)
 {
     udp_init(&echo_socket, NULL, NULL);
@@ -133,36 +135,68 @@ static void bind_sockets(void)
     (void)udp_bind(&network, &fast_echo_socket, PORT_FAST_ECHO);
 }
 
+/* Every line has this priority until it is given another: the lower number goes first. */
+enum { USUAL_PRIORITY = 8 };
+
+static void register_lines(void)
+{
+    (void)irq_register(TIMER0_INTERRUPT, "timer0", serve_timer, NULL, USUAL_PRIORITY);
+    (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve_ethmac, &network_mac, USUAL_PRIORITY);
+    irq_describe(ETHMAC_INTERRUPT, ETHMAC_RX_SLOTS, frames_received);
+    uart_init(&console);
+    (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, USUAL_PRIORITY);
+    serial_echo_init(USUAL_PRIORITY);
+#ifdef ECHO_INTERRUPT
+    latency_init();
+#endif
+}
+
+static void start_console(void)
+{
+    network_add_commands();
+    irqtune_init();
+    console_init(&console);
+    irq_run(UART_INTERRUPT);
+}
+
+/* True if bytes have moved. */
+static bool serve_terminal(void)
+{
+    bool bytes = false;
+
+    if (console_has_moved) {
+        console_has_moved = false;
+        bytes = console_service();
+        if (bytes) {
+            irq_run(UART_INTERRUPT);
+            console_has_moved = true;
+        }
+    }
+    return bytes;
+}
+
 int main(void)
 {
-    uint32_t lines = 1u << ETHMAC_INTERRUPT | 1u << TIMER0_INTERRUPT;
-
     network_init();
     bind_sockets();
-    for (uint32_t index = 0; index < UARTS; index++) {
-        uart_init(&uarts[index], index);
-        lines |= 1u << uart_line(index);
-    }
+    remote_init();
+    register_lines();
     timer_start(CONFIG_CLOCK_FREQUENCY);
-    context_start(lines);
-    console_init(&uarts[0]);
-    serial_is_queued = true;
-    context_run_interrupt();
+    irq_start();
+    start_console();
     report_mark(MARK_READY);
+#ifdef ECHO_INTERRUPT
+    latency_trial_init();
+#endif
     for (;;) {
-        bool datagrams = echo_datagrams() | source_service(&source_socket);
-        bool bytes = false;
-        if (serial_has_moved) {
-            serial_has_moved = false;
-            bytes = echo_serial() | console_service();
-            serial_has_moved |= bytes;
-        }
+#ifdef ECHO_INTERRUPT
+        latency_trial_service();
+#endif
+        bool datagrams = echo_datagrams() | source_service(&source_socket)
+                         | remote_service();
+        bool bytes = serve_terminal() | serial_echo_service();
         if (datagrams) {
             context_run_protocol();
-        }
-        if (bytes) {
-            serial_is_queued = true;
-            context_run_interrupt();
         }
         if (!datagrams && !bytes) {
             context_wait();

@@ -1,7 +1,6 @@
 /* One line, one handler: HANDLER_LEAF, or one that calls a function and so must save all registers
  * that a function may change. Its first store, to ANSWER, lowers the line or goes to the output. */
 #include "bench.h"
-#include "context.h"
 
 void background(uint32_t *memory) __attribute__((noreturn));
 
@@ -28,38 +27,7 @@ SERVICE void service(void)
 #endif
 }
 
-#ifdef CONTEXT_TIERS
-
-void tier_main(uint32_t tier)
-{
-    (void)tier;
-    tier_set_lines(1u << LINE);
-    tier_enable_wake();
-    tier_buffer_bus();
-    for (;;) {
-        tier_sleep();
-        service();
-    }
-}
-
-static void start(void)
-{
-    context_start_tier(TIERV_TIERS - 1);
-}
-
-#else
-
-INTERRUPT_HANDLER void handler(void)
-{
-    service();
-}
-
-static void start(void)
-{
-    context_start(1u << LINE);
-}
-
-#endif
+#include "serve.h"
 
 int main(void)
 {

@@ -1,7 +1,6 @@
 /* A driver that copies WORDS words from a device on the bus to local memory whenever its line rises,
  * while the application computes. */
 #include "bench.h"
-#include "context.h"
 
 void background(uint32_t *memory) __attribute__((noreturn));
 
@@ -27,41 +26,7 @@ static inline void service(void)
     copy();
 }
 
-#ifdef CONTEXT_TIERS
-
-void tier_main(uint32_t tier)
-{
-    (void)tier;
-    tier_set_lines(1u << LINE);
-    tier_enable_wake();
-    tier_buffer_bus();
-#ifdef SHARING
-    tier_share_slots();
-#endif
-    for (;;) {
-        tier_sleep();
-        service();
-    }
-}
-
-static void start(void)
-{
-    context_start_tier(TIERV_TIERS - 1);
-}
-
-#else
-
-INTERRUPT_HANDLER void handler(void)
-{
-    service();
-}
-
-static void start(void)
-{
-    context_start(1u << LINE);
-}
-
-#endif
+#include "serve.h"
 
 int main(void)
 {

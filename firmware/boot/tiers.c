@@ -33,6 +33,21 @@ void tier_start(uint32_t tier, void (*function)(void *), void *argument, void *s
     switch (tier) {
         START_TIER(1);
         START_TIER(2);
+#if TIERV_TIERS > 3
+        START_TIER(3);
+#endif
+#if TIERV_TIERS > 4
+        START_TIER(4);
+#endif
+#if TIERV_TIERS > 5
+        START_TIER(5);
+#endif
+#if TIERV_TIERS > 6
+        START_TIER(6);
+#endif
+#if TIERV_TIERS > 7
+        START_TIER(7);
+#endif
     default:
         return;
     }

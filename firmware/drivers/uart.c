@@ -17,14 +17,9 @@ enum {
     EVENT_RX = 1 << CSR_UART_EV_PENDING_RX_OFFSET
 };
 
-uint32_t uart_line(uint32_t index)
+void uart_init(uart_t *uart)
 {
-    return UART_INTERRUPT + index;
-}
-
-void uart_init(uart_t *uart, uint32_t index)
-{
-    uart->base = CSR_UART_BASE + index * UART_STRIDE_BYTES;
+    uart->base = CSR_UART_BASE;
     uart->received.head = uart->received.tail = 0;
     uart->transmit.head = uart->transmit.tail = 0;
     uart->overruns = 0;

@@ -1,58 +1,11 @@
-/* LiteX's UART: bytes between its FIFOs and two rings. */
+/* LiteX's UART, the console: bytes between its FIFOs and two rings. */
 #ifndef TIERV_DRIVERS_UART_H
 #define TIERV_DRIVERS_UART_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config.h"
-#include "net/compiler.h"
-
-/* Bytes with one producer and one consumer; see net/ring.h for why it needs no lock. */
-typedef struct {
-    uint32_t head; /* written by the producer */
-    uint32_t tail; /* written by the consumer */
-    uint8_t bytes[UART_RING_BYTES];
-} byte_ring_t;
-
-/* False if the ring is full. */
-static inline bool byte_ring_push(byte_ring_t *ring, uint8_t byte)
-{
-    uint32_t head = ring->head;
-
-    COMPILER_BARRIER();
-    if (head - ring->tail >= UART_RING_BYTES) {
-        return false;
-    }
-    ring->bytes[head % UART_RING_BYTES] = byte;
-    COMPILER_BARRIER();
-    ring->head = head + 1;
-    COMPILER_BARRIER();
-    return true;
-}
-
-/* The oldest byte, or -1 if there is none. */
-static inline int32_t byte_ring_pop(byte_ring_t *ring)
-{
-    uint32_t tail = ring->tail;
-
-    COMPILER_BARRIER();
-    if (ring->head == tail) {
-        return -1;
-    }
-    COMPILER_BARRIER();
-    uint8_t byte = ring->bytes[tail % UART_RING_BYTES];
-    COMPILER_BARRIER();
-    ring->tail = tail + 1;
-    COMPILER_BARRIER();
-    return byte;
-}
-
-static inline uint32_t byte_ring_count(const byte_ring_t *ring)
-{
-    COMPILER_BARRIER();
-    return ring->head - ring->tail;
-}
+#include "drivers/byte_ring.h"
 
 typedef struct {
     uintptr_t base;
@@ -61,11 +14,8 @@ typedef struct {
     uint32_t overruns;    /* bytes lost because `received` was full */
 } uart_t;
 
-/* Line of serial port `index`. */
-uint32_t uart_line(uint32_t index);
-
-/* Makes the serial port `index` ready and enables its events. */
-void uart_init(uart_t *uart, uint32_t index);
+/* Makes the console's port ready and enables its events. */
+void uart_init(uart_t *uart);
 
 /* Sets the speed; returns the one achieved, in bit/s. */
 uint32_t uart_set_baud(uart_t *uart, uint32_t baud);

@@ -107,9 +107,12 @@ class Commit(wiring.Component):
         tier_event("wait_for_divider", i.valid & i.certain & i.divide_waits)
         m.d.comb += [
             self.csr_writes.eq(i.valid & i.writes_csr),
-            # A precise access does not wait here, but is opened when the slot is idle.
+            # A precise access does not wait here, but is opened when the slot is idle, unless it
+            # is to meet an interrupt when it comes again.
             self.bus_open.eq(
-                i.valid & i.remote & Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle, i.tier))
+                i.valid
+                & i.remote
+                & Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle & ~self.interrupt, i.tier))
             ),
             self.bus_collect.eq(i.valid & i.collects),
             self.postponed.eq(i.remote & i.buffered),

@@ -23,8 +23,9 @@ import numpy as np
 from tierv.rtl.layouts import ISSUE_TO_M_CYCLES
 
 from ..elf import Program
+from ..firmware import FIRMWARE
 from .model import DevicePage
-from .program import FIRMWARE, Context, build_program
+from .program import Context, build_program
 from .run import Core, Rises, Run, RunError, run
 
 #: The line that interrupts.

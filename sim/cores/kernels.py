@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .program import FIRMWARE, FLAGS, Program, build_program
+from ..firmware import FIRMWARE
+from .program import FLAGS, Program, build_program
 from .run import Core, Run, RunError, run
 
 #: What each kernel must find (``tests/firmware/kernel_reference.py``), in the order of their marks.

@@ -20,7 +20,7 @@ from tierv.rtl.params import CoreParams, Region
 from ..core_model import SOURCES as CORE_SOURCES
 from ..core_model import core_verilog
 from ..paths import build_root, locked, step
-from ..verilator import compile_all, link, trace_defines, verilate
+from ..verilator import HARNESS_FLAGS, VERILATE_FAST, compile_all, link, trace_defines, verilate
 
 #: Local memories, or what stands for them on a bus.
 IMEM = Region(base=0x2000_0000, size_bytes=64 << 10)
@@ -59,11 +59,7 @@ DEVICE_BASE = 0xF000_0000
 _HARNESS = Path(__file__).resolve().parent / "harness"
 #: Sources in common with the bench of the core alone.
 _SHARED = (CORE_SOURCES / "memory.h", CORE_SOURCES / "memory.cpp")
-_VERILATOR_FLAGS = (
-    *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "--public-ignore"),
-    *("-Wno-fatal", "-Wno-lint", "-Wno-style", "--prefix", "Vcore"),
-)
-_HARNESS_FLAGS = ("-O2", "-Wall", "-Wextra")
+_VERILATOR_FLAGS = (*VERILATE_FAST, "--public-ignore", "--prefix", "Vcore")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +81,7 @@ class Hardware:
     def digest(self) -> str:
         """Of everything that the program is made of."""
         total = hashlib.sha256(importlib.metadata.version("verilator").encode())
-        options = (self.parameters, self.visible, _VERILATOR_FLAGS, _HARNESS_FLAGS)
+        options = (self.parameters, self.visible, _VERILATOR_FLAGS, HARNESS_FLAGS)
         total.update(repr((options, device_header(), _trace_header())).encode())
         for path in (self.source, *sorted(_HARNESS.iterdir()), *_SHARED):
             total.update(path.read_bytes())
@@ -225,7 +221,7 @@ def _compile(hardware: Hardware, folder: Path, program: Path) -> None:
         jobs.append((source, objects / f"{part}.o", [*flags, optimize]))
     harness = (_HARNESS / "main.cpp", _HARNESS / "device.cpp", _HARNESS / f"{hardware.driver}.cpp")
     for source in (*harness, _SHARED[1]):
-        jobs.append((source, objects / f"{source.stem}.o", [*flags, *_HARNESS_FLAGS]))
+        jobs.append((source, objects / f"{source.stem}.o", [*flags, *HARNESS_FLAGS]))
     compile_all(jobs, folder / "compile.log")
     partial = program.with_suffix(".partial")
     link([target for _, target, _ in jobs], partial, None, folder / "link.log")

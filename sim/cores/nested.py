@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..elf import Program
+from ..firmware import FIRMWARE
 from .interrupts import Background, Handler, latency_program, of_handler, round_cycles
-from .program import FIRMWARE, Context, build_program
+from .program import Context, build_program
 from .run import Core, Rises, RunError, run
 
 #: With the interrupted program these are eight contexts.

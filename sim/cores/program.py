@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import enum
 import hashlib
-import subprocess
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from tierv.rtl.document import c_header
 
 from ..elf import Program
+from ..firmware import CC, FIRMWARE, compiler
 from ..paths import BuildError, build_root, locked, run_logged
 from .model import device_header, tierv_params
 
-FIRMWARE = Path(__file__).resolve().parent.parent.parent / "firmware"
-_CC = "riscv64-unknown-elf-gcc"
 #: For every program and core; the long march string would pick the wrong libraries.
 FLAGS = ("-march=rv32im", "-misa-spec=2.2", "-mabi=ilp32", "-O3", "-ffreestanding", "-fno-common")
 _WARNINGS = ("-std=gnu11", "-Wall", "-Wextra", "-Wconversion", "-Werror")
@@ -29,16 +26,6 @@ class Context(enum.StrEnum):
     TRAP = "trap"
     PICORV32 = "picorv32"
     TIERS = "tiers"
-
-
-@cache
-def compiler() -> str:
-    """The compiler's name and version. Raises ``BuildError`` if it is missing."""
-    try:
-        done = subprocess.run([_CC, "--version"], capture_output=True, text=True, check=True)
-    except FileNotFoundError:
-        raise BuildError(f"cannot find {_CC}; is it installed?") from None
-    return done.stdout.splitlines()[0]
 
 
 def _headers(tiers: int) -> dict[str, str]:
@@ -90,7 +77,7 @@ def build_program(
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
             search = [f"-I{path}" for path in (folder / "include", *includes)]
-            common = [_CC, *FLAGS, *_WARNINGS, *_LIBRARY[:1], *search, *defines]
+            common = [CC, *FLAGS, *_WARNINGS, *_LIBRARY[:1], *search, *defines]
             objects = []
             for source in (*own, *sources):
                 objects.append(folder / f"{source.name}.o")
@@ -99,7 +86,7 @@ def build_program(
             script = folder / "link.ld"
             run_logged([*common, "-E", "-P", "-x", "c", bench / "link.ld", "-o", script], log)
             partial = folder / "partial.elf"
-            words = [_CC, *FLAGS[:3], *_LIBRARY, "-T", script, *objects, "-o", partial]
+            words = [CC, *FLAGS[:3], *_LIBRARY, "-T", script, *objects, "-o", partial]
             run_logged(words, log)
             partial.rename(elf)
     return Program(elf)

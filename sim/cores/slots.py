@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..elf import Program
+from ..firmware import FIRMWARE
 from .interrupts import LINE, of_handler
-from .program import FIRMWARE, build_program
+from .program import build_program
 from .run import Core, Rises, RunError, run
 
 #: Words that the driver copies for each interrupt, and cycles of each access.

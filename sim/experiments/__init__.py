@@ -9,7 +9,12 @@ from .saturation import Saturation
 from .switch import Switch
 from .trace import Trace
 
+#: Experiments that run together, in their order.
+GROUPS: dict[str, tuple[Experiment, ...]] = {
+    "stack": (Switch(), DriverLayer(), Trace(), Saturation(), Rfc2544()),
+    "serial": (),
+}
+
 EXPERIMENTS: dict[str, Experiment] = {
-    experiment.id: experiment
-    for experiment in (Switch(), DriverLayer(), Trace(), Saturation(), Rfc2544())
+    experiment.id: experiment for group in GROUPS.values() for experiment in group
 }

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from ..commands import Commands
-from . import EXPERIMENTS, readme, report
+from . import EXPERIMENTS, GROUPS, readme, report
 from .bench import Bench
 from .experiment import Experiment, Outcome, Progress, Settings
 
@@ -51,23 +51,25 @@ def main() -> None:
 @main.command()
 @_options
 @click.option("--full", is_flag=True, help="At full length.")
-def bench(seed: int, clock_hz: int, full: bool) -> None:
-    """Run all experiments; the exit status is 1 if one fails its pass line."""
+@click.argument("groups", type=click.Choice(list(GROUPS)), nargs=-1)
+def bench(seed: int, clock_hz: int, full: bool, groups: tuple[str, ...]) -> None:
+    """Run the experiments of groups, or all; the exit status is 1 if one fails its pass line."""
     console = report.console()
     builds = Bench(clock_hz)
     outcomes = {}
-    for identity, experiment in EXPERIMENTS.items():
+    for experiment in (one for group in groups or GROUPS for one in GROUPS[group]):
         length = experiment.full_length if full else experiment.short_length
         settings = Settings(seed=seed, clock_hz=clock_hz, length=length)
-        outcomes[identity] = experiment, _run(experiment, builds, settings, console)
+        outcomes[experiment.id] = experiment, _run(experiment, builds, settings, console)
     report.summarize(outcomes, console)
     sys.exit(not all(outcome.passed for _, outcome in outcomes.values()))
 
 
 @main.command()
-def update_readme() -> None:
-    """Write the results of the last runs into the README's table."""
-    readme.update()
+@click.argument("groups", type=click.Choice(list(GROUPS)), nargs=-1)
+def update_readme(groups: tuple[str, ...]) -> None:
+    """Write the results of the last runs of some groups, or all, into the README's tables."""
+    readme.update(groups or tuple(GROUPS))
 
 
 def _command(chosen: Experiment) -> click.Command:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from tierv.soc.params import SocParams
 
 from ..elf import Program
 from ..firmware import Context, build_firmware
@@ -56,17 +58,21 @@ class Bench:
 
     def __init__(self, clock_hz: int) -> None:
         self.clock_hz = clock_hz
-        self._models: dict[str, Model] = {}
+        self._models: dict[SocParams, Model] = {}
 
-    def setup(self, build: Build, app: str) -> Setup:
-        """A program of ``firmware/apps`` on a build. Raises ``BuildError`` if a tool fails."""
-        model = self._model(_VARIANTS[build])
+    def setup(self, build: Build, app: str, **soc: Any) -> Setup:
+        """A program of ``firmware/apps`` on a build, in a SoC with changes of ``SocParams``.
+
+        Raises ``ValueError`` for a SoC that can't be, ``BuildError`` if a tool fails.
+        """
+        usual = {"cpu_variant": _VARIANTS[build], "sys_clk_hz": self.clock_hz}
+        model = self._model(simulation_params(**usual | soc))
         program = build_firmware(app, model, _CONTEXTS[build])
         return Setup(program, Simulation(model))
 
-    def setups(self, app: str, builds: Iterable[Build] = Build) -> dict[Build, Setup]:
+    def setups(self, app: str, builds: Iterable[Build] = Build, **soc: Any) -> dict[Build, Setup]:
         """The program on several builds."""
-        return {build: self.setup(build, app) for build in builds}
+        return {build: self.setup(build, app, **soc) for build in builds}
 
     def map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """Results of the function, whose time is spent in simulations, for all items in order."""
@@ -76,8 +82,7 @@ class Bench:
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(os.cpu_count() or 1)
 
-    def _model(self, variant: str) -> Model:
-        if variant not in self._models:
-            soc = simulation_params(cpu_variant=variant, sys_clk_hz=self.clock_hz)
-            self._models[variant] = build_model(ModelParams(soc=soc))
-        return self._models[variant]
+    def _model(self, soc: SocParams) -> Model:
+        if soc not in self._models:
+            self._models[soc] = build_model(ModelParams(soc=soc))
+        return self._models[soc]

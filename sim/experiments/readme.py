@@ -1,4 +1,4 @@
-"""The table of results in the README, made from the results themselves."""
+"""The tables of results in the README, made from the results themselves."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import EXPERIMENTS
+from . import GROUPS
+from .experiment import Experiment
 from .report import cell, results_folder
 
 README = Path(__file__).resolve().parent.parent.parent / "README.md"
 
 
-def read_results(folder: Path) -> list[Mapping[str, Any]]:
-    """Results of all experiments. Raises ``ValueError`` naming one that has not been run."""
+def read_results(folder: Path, experiments: Sequence[Experiment]) -> list[Mapping[str, Any]]:
+    """Results of experiments. Raises ``ValueError`` naming one that has not been run."""
     results = []
-    for identity in EXPERIMENTS:
-        path = folder / f"{identity}.json"
+    for experiment in experiments:
+        path = folder / f"{experiment.id}.json"
         if not path.exists():
-            raise ValueError(f"there is no result of {identity} in {folder}: run make bench")
+            raise ValueError(f"there is no result of {experiment.id} in {folder}: run it first")
         results.append(json.loads(path.read_text()))
     return results
 
@@ -45,7 +46,7 @@ def results_table(results: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def fill(text: str, table: str, marker: str = "results") -> str:
+def fill(text: str, table: str, marker: str) -> str:
     """The README with another table behind a marker.
 
     Raises ``ValueError`` if it has no place for one.
@@ -56,6 +57,10 @@ def fill(text: str, table: str, marker: str = "results") -> str:
     return place.sub(lambda match: match[1] + table + match[2], text)
 
 
-def update() -> None:
-    """Write the results that are there into the README."""
-    README.write_text(fill(README.read_text(), results_table(read_results(results_folder()))))
+def update(groups: Sequence[str]) -> None:
+    """Write the results of groups of experiments, which must be there, into the README."""
+    text = README.read_text()
+    for group in groups:
+        results = read_results(results_folder(), GROUPS[group])
+        text = fill(text, results_table(results), f"results of {group}")
+    README.write_text(text)

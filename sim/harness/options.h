@@ -24,6 +24,8 @@ struct Options {
     std::vector<RandomLine> random_lines;
     uint64_t mii_hz = 25'000'000;
     std::vector<UartFormat> uart_formats;
+    // Ports that share a wire, as masks.
+    std::vector<uint32_t> wires;
 
     // Outputs.
     std::vector<Peek> peeks;

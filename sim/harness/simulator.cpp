@@ -22,7 +22,7 @@ Simulator::Simulator(const Options& options)
     : options_(options), pins_(model_.pins()), back_door_(model_.memories()),
       lines_log_(options.lines_out), uart_log_(options.uart_out), sent_log_(options.frames_sent),
       retired_log_(options.retired_out),
-      uart_sender_(model_),
+      wires_(model_, options.wires), uart_sender_(wires_),
       uart_receiver_(pins_, options.uart_formats,
                      [this](const UartOut& character) { take_character(character); }),
       lines_(model_, lines_log_), mailbox_(options.mailbox_out, lines_, options.show_text),
@@ -89,6 +89,7 @@ void Simulator::look_at_pins() {
     if (pins_.uarts_tx != uart_levels_) [[unlikely]] {
         uart_levels_ = pins_.uarts_tx;
         uart_receiver_.edges(cycle_);
+        wires_.follow(uart_levels_);
         agenda_.update();
     }
     if (cycle_ >= agenda_.due()) [[unlikely]] {

@@ -44,6 +44,7 @@ class Simulator {
     RecordWriter uart_log_;
     RecordWriter sent_log_;
     RecordWriter retired_log_;
+    Wires wires_;
     UartSender uart_sender_;
     UartReceiver uart_receiver_;
     Lines lines_;

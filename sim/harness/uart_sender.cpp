@@ -13,7 +13,7 @@ int64_t boundary(int64_t start, const UartIn& character, uint32_t bit) {
 
 }  // namespace
 
-UartSender::UartSender(Model& model) : model_(model), ports_(uarts) {}
+UartSender::UartSender(Wires& wires) : wires_(wires), ports_(uarts) {}
 
 void UartSender::load(RecordReader reader) {
     while (!reader.at_end()) add(reader.record<UartIn>());
@@ -31,11 +31,6 @@ void UartSender::add(const UartIn& character) {
     update_due();
 }
 
-void UartSender::set_level(unsigned index, bool level) {
-    const uint32_t others = model_.pins().uarts_rx & ~(1u << index);
-    model_.set_uarts_rx(others | static_cast<uint32_t>(level) << index);
-}
-
 void UartSender::fire_port(unsigned index, int64_t cycle) {
     Port& port = ports_[index];
     const UartIn& character = port.characters.front();
@@ -45,12 +40,12 @@ void UartSender::fire_port(unsigned index, int64_t cycle) {
         port.bit = 0;
     }
     if (port.bit < character.bits) {
-        set_level(index, character.pattern >> port.bit & 1);
+        wires_.drive(index, character.pattern >> port.bit & 1);
         ++port.bit;
         port.due = boundary(port.start, character, port.bit);
         return;
     }
-    set_level(index, true);
+    wires_.drive(index, true);
     port.sending = false;
     port.free_at = cycle;
     port.characters.pop_front();

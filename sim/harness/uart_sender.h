@@ -6,12 +6,12 @@
 
 #include "events.h"
 #include "files.h"
-#include "model.h"
+#include "wires.h"
 
 // Sends characters of any form, as levels of bit time, to all ports.
 class UartSender : public Timed {
   public:
-    explicit UartSender(Model& model);
+    explicit UartSender(Wires& wires);
 
     // Adds the characters of a stimulus file.
     void load(RecordReader reader);
@@ -34,10 +34,9 @@ class UartSender : public Timed {
         int64_t due = never;
     };
 
-    Model& model_;
+    Wires& wires_;
     std::vector<Port> ports_;
 
     void fire_port(unsigned index, int64_t cycle);
-    void set_level(unsigned index, bool level);
     void update_due();
 };

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from host_build import TESTS, build, net_sources
+from host_build import NET, ROOT, TESTS, build, net_sources
 from net_host import NetHost
 
 
@@ -31,3 +31,12 @@ def net(net_program: Path) -> Iterator[NetHost]:
     yield host
     host.check()
     host.close()
+
+
+@pytest.fixture(scope="session")
+def terminal_program() -> Path:
+    """The terminal server's pure parts with a text-driven driver, under the sanitizers."""
+    folder = ROOT / "firmware" / "apps" / "terminal"
+    parts = [folder / f"{name}.c" for name in ("packer", "levels", "control", "command")]
+    own = [TESTS / "terminal_driver.c", TESTS / "text.c"]
+    return build("terminal_driver", [*own, *parts, NET / "checksum.c"])

@@ -44,7 +44,7 @@ def build(name: str, sources: list[Path], *, sanitize: bool = True) -> Path:
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / name
     flags = ["-std=gnu11", "-g", *WARNINGS, *(("-O1", *SANITIZERS) if sanitize else ("-O2",))]
-    run_compiler(["gcc", *flags, *sources, "-o", program])
+    run_compiler(["gcc", *flags, "-I", ROOT / "firmware", *sources, "-o", program])
     return program
 
 

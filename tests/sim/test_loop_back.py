@@ -29,7 +29,8 @@ from tierv.sim.stimulus import (
 
 HERE = Path(__file__).resolve().parent / "loop_back"
 HARNESS = Path(__file__).resolve().parents[2] / "sim/harness"
-SOURCES = ("frames", "frame_files", "mii_sender", "mii_receiver", "uart_sender", "uart_receiver")
+SOURCES = ("frames", "frame_files", "mii_sender", "mii_receiver")
+SOURCES += ("uart_sender", "uart_receiver", "wires")
 SYS_CLK_HZ = 100_000_000
 PORTS = 4
 DATA = bytes(range(100))
@@ -121,6 +122,17 @@ def characters_seen(
     return read_records(folder / "out", "UartOut")
 
 
+def characters_on_wire(program: Path, folder: Path, soc: list, stimulus: list) -> np.ndarray:
+    """What the ports receive if 1 and 2 are on one wire, on which the SoC sends too."""
+    formats = [USUAL] * PORTS
+    (folder / "soc").write_bytes(encode_uart(soc, formats, SYS_CLK_HZ))
+    (folder / "in").write_bytes(encode_uart(stimulus, formats, SYS_CLK_HZ))
+    words = [f"{port}:{bit_q8(USUAL.baud, SYS_CLK_HZ)}:8:0" for port in range(PORTS)]
+    inputs = f"{folder / 'soc'},{folder / 'in'},{0b110}"
+    subprocess.run([str(program), "wire", inputs, str(folder / "out"), "20000", *words], check=True)
+    return read_records(folder / "out", "UartOut")
+
+
 _formats = st.builds(
     UartFormat,
     baud=st.sampled_from([921_600, 1_000_000, 3_000_000]),
@@ -186,3 +198,24 @@ def test_a_glitch_shorter_than_half_a_bit_is_no_character(program, tmp_path):
     short = UartFormat(1_000_000 * 3)
     seen = characters_seen(program, tmp_path, [UartBreak(0, bits=1, format=short)], [USUAL] * PORTS)
     assert len(seen) == 0
+
+
+def received(seen: np.ndarray) -> list[bytes]:
+    return [bytes(seen[seen["port"] == port]["data"].astype(np.uint8)) for port in range(PORTS)]
+
+
+def test_ports_on_a_wire_receive_what_any_of_them_sends_and_the_soc(program, tmp_path):
+    soc = [UartBytes(1, b"a", cycle=100), UartBytes(2, b"b", cycle=2000), UartBytes(3, b"c")]
+    stimulus = [UartBytes(1, b"d", cycle=4000), UartBytes(2, b"e", cycle=6000), UartBytes(3, b"f")]
+    seen = characters_on_wire(program, tmp_path, soc, stimulus)
+    assert received(seen) == [b"", b"abde", b"abde", b"f"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(one=st.integers(0, 255), other=st.integers(0, 255))
+def test_a_low_level_wins_on_a_wire(program, tmp_path_factory, one, other):
+    soc = [UartBytes(1, [one], cycle=100)]
+    seen = characters_on_wire(
+        program, tmp_path_factory.mktemp("w"), soc, [UartBytes(2, [other], 100)]
+    )
+    assert received(seen) == [b"", bytes([one & other]), bytes([one & other]), b""]

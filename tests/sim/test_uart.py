@@ -107,6 +107,21 @@ def test_levels_of_a_character(form, value, levels, bits):
     assert form.pattern(value) == (levels, bits)
 
 
+@pytest.mark.parametrize(
+    ("wires", "message"),
+    [([(4,)], "port must be from 0 to 3, not 4"), ([(0, 1), (1, 2)], "port 1 can be on one wire")],
+)
+def test_wires_that_can_not_be_are_refused(simulation, firmware, wires, message):
+    with pytest.raises(ValueError, match=message):
+        loop(simulation, firmware, [], 1, wires=wires)
+
+
+def test_what_a_port_on_a_wire_sends_it_receives_too(simulation, firmware):
+    """The program answers each character with the next; so it goes on by itself."""
+    result = loop(simulation, firmware, [UartBytes(0, b"a")], 5, wires=[(0,)])
+    assert result.uart(0) == b"bcdef"
+
+
 def test_a_value_too_large_for_the_form_is_refused():
     with pytest.raises(ValueError, match="value must have 7 bits, not be 128"):
         UartFormat(1, data_bits=7).pattern(0x80)

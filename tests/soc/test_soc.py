@@ -120,6 +120,13 @@ def test_without_ethernet_there_is_no_mac(tmp_path):
     assert "ethmac_interrupt" not in other["constants"]
 
 
+def test_the_echo_instrument_can_be_left_out(usual, tmp_path):
+    assert usual["constants"]["echo_bins"] == 1024
+    other = described(tmp_path, echo_bins=0)
+    assert "echo" not in other["csr_bases"]
+    assert "echo_interrupt" not in other["constants"]
+
+
 def test_an_unknown_variant_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"cpu_variant of vexriscv must be one of .*, not 'tiny'"):
         elaborate(dataclasses.replace(USUAL, cpu_variant="tiny"), tmp_path)

@@ -2,6 +2,7 @@
 //
 //   loop_back ethernet FRAMES FRAMES_OUT EDGES    one edge a cycle
 //   loop_back uart CHARACTERS CHARACTERS_OUT CYCLES PORT:BIT_Q8:DATA_BITS:PARITY ...
+//   loop_back wire CHARACTERS_OF_SOC,CHARACTERS,MASK CHARACTERS_OUT CYCLES PORT:... ...
 #include <cstdlib>
 #include <string>
 
@@ -47,7 +48,8 @@ void loop_uart(const char* in, const char* out, int64_t cycles, const std::vecto
     Model model;
     RecordWriter log(out);
     outputs.uarts_tx = model.pins().uarts_rx;
-    UartSender sender(model);
+    Wires wires(model, {});
+    UartSender sender(wires);
     UartReceiver receiver(outputs, formats,
                           [&log](const generated::UartOut& character) { log.record(character); });
     sender.load(RecordReader(in));
@@ -65,6 +67,35 @@ void loop_uart(const char* in, const char* out, int64_t cycles, const std::vecto
     }
 }
 
+// What ports on a wire receive, while the SoC sends on them too.
+void loop_wire(const std::string& in, const char* out, int64_t cycles,
+               const std::vector<UartFormat>& formats) {
+    const size_t first = in.find(','), second = in.rfind(',');
+    Model soc, model;
+    RecordWriter log(out);
+    Wires soc_wires(soc, {});
+    Wires wires(model, {static_cast<uint32_t>(std::stoul(in.substr(second + 1)))});
+    UartSender soc_sender(soc_wires), sender(wires);
+    soc_sender.load(RecordReader(in.substr(0, first)));
+    sender.load(RecordReader(in.substr(first + 1, second - first - 1)));
+    outputs.uarts_tx = model.pins().uarts_rx;
+    UartReceiver receiver(outputs, formats,
+                          [&log](const generated::UartOut& character) { log.record(character); });
+    Agenda agenda;
+    agenda.add(receiver);
+    agenda.add(sender);
+    agenda.add(soc_sender);
+    agenda.update();
+    for (int64_t cycle = 0; cycle < cycles; cycle++) {
+        agenda.run(cycle);
+        wires.follow(soc.pins().uarts_rx);
+        if (outputs.uarts_tx != model.pins().uarts_rx) {
+            outputs.uarts_tx = model.pins().uarts_rx;
+            receiver.edges(cycle);
+        }
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -76,6 +107,10 @@ int main(int argc, char** argv) {
     }
     std::vector<UartFormat> formats;
     for (int i = 5; i < argc; i++) formats.push_back(format(argv[i]));
-    loop_uart(argv[2], argv[3], length, formats);
+    if (std::string(argv[1]) == "wire") {
+        loop_wire(argv[2], argv[3], length, formats);
+    } else {
+        loop_uart(argv[2], argv[3], length, formats);
+    }
     return 0;
 }

@@ -1,0 +1,43 @@
+/* A histogram of latencies, and their sums; no device is used here. */
+#ifndef TIERV_APPS_ECHO_HISTOGRAM_H
+#define TIERV_APPS_ECHO_HISTOGRAM_H
+
+#include <stdint.h>
+
+typedef struct {
+    uint32_t *bins; /* counts of latencies from index << bin_log2 on */
+    uint32_t bin_count;
+    uint32_t bin_log2;
+    uint32_t samples;
+    uint32_t overflow; /* latencies beyond the last bin */
+    uint32_t minimum;  /* UINT32_MAX without samples */
+    uint32_t maximum;
+    uint64_t sum;
+    uint64_t squares;
+} histogram_t;
+
+/* Makes it empty, with bins of the caller's. */
+void histogram_init(histogram_t *histogram, uint32_t *bins, uint32_t bin_count, uint32_t bin_log2);
+
+static inline void histogram_add(histogram_t *histogram, uint32_t cycles)
+{
+    uint32_t bin = cycles >> histogram->bin_log2;
+
+    if (bin < histogram->bin_count) {
+        histogram->bins[bin]++;
+    } else {
+        histogram->overflow++;
+    }
+    histogram->samples++;
+    histogram->minimum = cycles < histogram->minimum ? cycles : histogram->minimum;
+    histogram->maximum = cycles > histogram->maximum ? cycles : histogram->maximum;
+    histogram->sum += cycles;
+    histogram->squares += (uint64_t)cycles * cycles;
+}
+
+/* Mean and standard deviation of `samples` values in thousandths, from their sums, rounded to the nearest;
+ * 0 without samples. */
+uint64_t histogram_mean_milli(uint32_t samples, uint64_t sum);
+uint64_t histogram_deviation_milli(uint32_t samples, uint64_t sum, uint64_t squares);
+
+#endif

@@ -1,0 +1,116 @@
+/* The commander's schedule, and waking the bus. */
+#include <string.h>
+
+#include "apps/lin/node.h"
+#include "net/compiler.h"
+
+enum {
+    /* Five dominant bits: 250 us to 5 ms at every speed of LIN (LIN 2.2A, section 2.6.2). */
+    WAKE_UP_BYTE = 0xf0,
+    /* Three signals with a pause each in which a header should come, then a long pause; after two such
+     * blocks nobody is there. */
+    WAKE_PAUSE_MS = 200,
+    WAKE_LONG_PAUSE_MS = 1500,
+    WAKE_BLOCK = 3,
+    WAKE_MOST = 2 * WAKE_BLOCK
+};
+
+lin_result_t lin_schedule(lin_node_t *node, const lin_slot_t *slots, uint32_t count)
+{
+    if (node->role != LIN_COMMANDER) {
+        return LIN_NOT_COMMANDER;
+    }
+    if (count > LIN_SLOTS) {
+        return LIN_FULL;
+    }
+    for (uint32_t index = 0; index < count; index++) {
+        if (slots[index].identifier > LIN_RESPONDER_RESPONSE) {
+            return LIN_BAD_IDENTIFIER;
+        }
+        if (slots[index].slot_ms == 0) {
+            return LIN_BAD_SLOT;
+        }
+    }
+    /* The interrupt service reads none of it meanwhile. */
+    node->scheduling = false;
+    COMPILER_BARRIER();
+    memcpy(node->schedule, slots, count * sizeof(slots[0]));
+    node->slots = count;
+    node->slot = 0;
+    node->slot_left_ms = 0;
+    COMPILER_BARRIER();
+    node->scheduling = count != 0;
+    return LIN_OK;
+}
+
+lin_result_t lin_request_header(lin_node_t *node, uint32_t identifier)
+{
+    if (node->role != LIN_COMMANDER) {
+        return LIN_NOT_COMMANDER;
+    }
+    if (identifier > LIN_RESPONDER_RESPONSE) {
+        return LIN_BAD_IDENTIFIER;
+    }
+    if (node->header_wanted != LIN_NO_IDENTIFIER) {
+        return LIN_FULL;
+    }
+    node->header_wanted = (uint8_t)identifier;
+    return LIN_OK;
+}
+
+lin_result_t lin_go_to_sleep(lin_node_t *node)
+{
+    static const uint8_t command[LIN_DATA_BYTES] = {LIN_GO_TO_SLEEP, 0xff, 0xff, 0xff,
+                                                    0xff,            0xff, 0xff, 0xff};
+    lin_result_t result = lin_request_header(node, LIN_COMMANDER_REQUEST);
+
+    return result == LIN_OK ? lin_write(node, LIN_COMMANDER_REQUEST, command, LIN_DATA_BYTES)
+                            : result;
+}
+
+void lin_wake(lin_node_t *node)
+{
+    node->waking = true;
+}
+
+uint32_t lin_schedule_tick(lin_node_t *node)
+{
+    uint32_t identifier;
+
+    if (node->scheduling && node->slot_left_ms != 0 && --node->slot_left_ms != 0) {
+        return 0;
+    }
+    if (node->header_wanted != LIN_NO_IDENTIFIER) {
+        if (!node->scheduling && node->state != LIN_STATE_IDLE) {
+            return 0;
+        }
+        identifier = node->header_wanted;
+        node->header_wanted = LIN_NO_IDENTIFIER;
+        /* It takes the place of a slot; the schedule goes on behind it. */
+        node->slot_left_ms = node->scheduling ? node->schedule[node->slot].slot_ms : 0;
+    } else if (node->scheduling) {
+        const lin_slot_t *slot = &node->schedule[node->slot];
+        identifier = slot->identifier;
+        node->slot_left_ms = slot->slot_ms;
+        node->slot = (uint8_t)(node->slot + 1u < node->slots ? node->slot + 1u : 0);
+    } else {
+        return 0;
+    }
+    return LIN_DO_HEADER | lin_protect(identifier);
+}
+
+uint32_t lin_wake_tick(lin_node_t *node)
+{
+    if (node->waking) {
+        node->waking = false;
+        node->wake_pulses = 0;
+        node->wake_ms = 0;
+    } else if (node->wake_pulses == 0 || node->wake_pulses >= WAKE_MOST) {
+        return 0;
+    } else if (node->wake_ms != 0 && --node->wake_ms != 0) {
+        return 0;
+    }
+    node->wake_pulses++;
+    node->wake_ms = node->wake_pulses % WAKE_BLOCK == 0 ? WAKE_LONG_PAUSE_MS : WAKE_PAUSE_MS;
+    return LIN_DO_SEND | WAKE_UP_BYTE;
+}

@@ -1,0 +1,137 @@
+#include "apps/remote.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "apps/command.h"
+#include "apps/network.h"
+
+/* Room for the answer's first line: number, part, status. */
+enum { HEADER_BYTES = REMOTE_NUMBER_DIGITS + 1 + 4 + 1 + 5 + 1, MOST_PARTS = 9999 };
+
+static udp_socket_t socket_;
+static command_call_t call;
+
+/* The answer that is being written; NULL while there is no packet for it. */
+static packet_t *answer;
+static uint32_t used;
+static uint32_t part;
+static char number[REMOTE_NUMBER_DIGITS + 1];
+static be32_t peer_address;
+static uint32_t peer_port;
+
+static void append(void *context, const char *text, uint32_t bytes)
+{
+    (void)context;
+    memcpy(packet_payload(answer) + used, text, bytes);
+    used += bytes;
+}
+
+static void begin_part(packet_t *packet)
+{
+    answer = packet;
+    used = HEADER_BYTES;
+}
+
+/* Blanks fill what the first line leaves of its room. */
+static void send_part(const char *status)
+{
+    char header[HEADER_BYTES + 1];
+    int length = snprintf(header, sizeof(header), "%s %lu %s", number, (unsigned long)part, status);
+
+    memset(header + length, ' ', (size_t)(HEADER_BYTES - length));
+    header[HEADER_BYTES - 1] = '\n';
+    memcpy(packet_payload(answer), header, HEADER_BYTES);
+    answer->payload_bytes = (uint16_t)used;
+    if (udp_send_to(&network, &socket_, answer, peer_address, peer_port) != UDP_OK) {
+        udp_release(&network, answer);
+    }
+    answer = NULL;
+    part = part < MOST_PARTS ? part + 1 : MOST_PARTS;
+}
+
+/* Reads the number of a request, and returns how many bytes it and its blank have, or 0. */
+static uint32_t read_number(const char *text, uint32_t bytes)
+{
+    uint32_t digits = 0;
+
+    while (digits < bytes && digits < REMOTE_NUMBER_DIGITS && text[digits] >= '0'
+           && text[digits] <= '9') {
+        number[digits] = text[digits];
+        digits++;
+    }
+    number[digits] = '\0';
+    return digits != 0 && digits < bytes && text[digits] == ' ' ? digits + 1 : 0;
+}
+
+/* True if there is a command to be run. */
+static bool take_request(packet_t *packet)
+{
+    const char *text = (const char *)packet_payload(packet);
+    uint32_t bytes = packet->payload_bytes;
+    char line[COMMAND_INPUT_BYTES];
+
+    peer_address = packet->peer_address;
+    peer_port = be16_to_host(packet->peer_port);
+    while (bytes != 0 && (text[bytes - 1] == '\n' || text[bytes - 1] == '\r')) {
+        bytes--;
+    }
+    uint32_t skip = read_number(text, bytes);
+    uint32_t line_bytes = bytes - skip;
+    /* The answer is written over the request. A line that is too long only has to be known as one. */
+    memcpy(line, text + skip, line_bytes < sizeof(line) ? line_bytes : sizeof(line));
+    call.sink = append;
+    part = 0;
+    begin_part(packet);
+    if (skip == 0) {
+        memcpy(number, "-", 2);
+        call.failed = false;
+        return command_error(&call, "a request is a number, a blank and a command");
+    }
+    return command_begin(&call, line, line_bytes);
+}
+
+static const char *last_status(void)
+{
+    return call.failed ? "error" : "ok";
+}
+
+/* Goes on with the command; false if there is no packet to write into. */
+static bool run(void)
+{
+    while (call.command != NULL) {
+        if (answer == NULL) {
+            packet_t *packet = udp_reserve(&network);
+            if (packet == NULL) {
+                return false;
+            }
+            begin_part(packet);
+        }
+        if (!command_step(&call)) {
+            send_part(last_status());
+        } else if (used + COMMAND_LINE_BYTES > PACKET_PAYLOAD_BYTES) {
+            send_part("more");
+        }
+    }
+    return true;
+}
+
+bool remote_service(void)
+{
+    packet_t *packet;
+    bool any = call.command != NULL;
+
+    while (run() && (packet = udp_receive(&socket_)) != NULL) {
+        any = true;
+        if (!take_request(packet)) {
+            send_part(last_status());
+        }
+    }
+    return any;
+}
+
+void remote_init(void)
+{
+    udp_init(&socket_, NULL, NULL);
+    (void)udp_bind(&network, &socket_, REMOTE_PORT);
+}

@@ -1,0 +1,64 @@
+#include "packer.h"
+
+static bool matches(packer_t *packer, uint8_t byte)
+{
+    const packer_rules_t *rules = &packer->rules;
+
+    if (byte == rules->delimiter[packer->matched]) {
+        packer->matched++;
+    } else {
+        /* "aab" ends with "ab" too. */
+        packer->matched = byte == rules->delimiter[0];
+    }
+    return packer->matched == rules->delimiters;
+}
+
+packer_verdict_t packer_take(packer_t *packer, uint8_t byte, uint32_t time)
+{
+    if (packer->bytes == 0) {
+        packer->first_time = time;
+    }
+    packer->last_time = time;
+    packer_append(packer, byte, 1);
+    if (packer->rules.delimiters != 0 && matches(packer, byte)) {
+        return PACKER_BY_DELIMITER;
+    }
+    return packer->bytes >= packer->rules.length ? PACKER_BY_LENGTH : PACKER_OPEN;
+}
+
+static uint32_t left(uint32_t limit_cycles, uint32_t passed_cycles)
+{
+    return passed_cycles < limit_cycles ? limit_cycles - passed_cycles : 0;
+}
+
+bool packer_next_time(const packer_t *packer, uint32_t now, uint32_t *cycles)
+{
+    const packer_rules_t *rules = &packer->rules;
+    uint32_t of_time = left(rules->time_cycles, now - packer->first_time);
+    uint32_t of_idle = left(rules->idle_cycles, now - packer->last_time);
+
+    if (rules->time_cycles == 0) {
+        *cycles = of_idle;
+        return rules->idle_cycles != 0;
+    }
+    *cycles = rules->idle_cycles != 0 && of_idle < of_time ? of_idle : of_time;
+    return true;
+}
+
+packet_t *packer_end(packer_t *packer)
+{
+    packet_t *packet = packer->packet;
+    uint32_t sum = packer->sum;
+
+    if (packer->shift != 0) {
+        *packer->next = packer->word;
+        sum += packer->word;
+        packer->carries += sum < packer->word;
+    }
+    packet->payload_bytes = (uint16_t)packer->bytes;
+    packet->sum = (sum & 0xffffu) + (sum >> 16) + packer->carries;
+    packet->flags = PACKET_PAYLOAD_SUMMED;
+    packer->packet = NULL;
+    packer->bytes = 0;
+    return packet;
+}

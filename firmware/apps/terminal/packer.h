@@ -1,0 +1,123 @@
+/* Packing rules: which received bytes go together in one datagram.
+ *
+ * A byte has a time, that of its last stop bit, and times never fall. A packet that is not empty is
+ * closed by whichever rule comes first:
+ *
+ *   time        `time_cycles` after its first byte
+ *   idle        `idle_cycles` after its last byte
+ *   length      with the byte that makes it `length` bytes long
+ *   delimiter   with the byte that ends the one or two bytes of the delimiter, both in this packet
+ *
+ * A byte whose time is that at which time or idle closes the packet is in the next one.
+ *
+ * The bytes are summed as they are stored. They lie in words: up to three come at once, and four go to
+ * memory at once, which may be behind a bus.
+ */
+#ifndef TIERV_APPS_TERMINAL_PACKER_H
+#define TIERV_APPS_TERMINAL_PACKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/packet.h"
+
+enum { PACKER_DELIMITERS = 2 };
+
+/* Longest time of a rule, so that times may be compared modulo 2^32. */
+#define PACKER_MAX_CYCLES (UINT32_C(1) << 30)
+
+typedef struct {
+    uint32_t time_cycles; /* 0: no such rule; at the most PACKER_MAX_CYCLES */
+    uint32_t idle_cycles; /* likewise */
+    uint16_t length;      /* 1 to PACKET_PAYLOAD_BYTES */
+    uint8_t delimiters;   /* bytes of the delimiter; 0: no such rule */
+    uint8_t delimiter[PACKER_DELIMITERS];
+} packer_rules_t;
+
+typedef enum {
+    PACKER_OPEN, /* no rule has closed the packet */
+    PACKER_BY_TIME,
+    PACKER_BY_IDLE,
+    PACKER_BY_LENGTH,
+    PACKER_BY_DELIMITER
+} packer_verdict_t;
+
+typedef struct {
+    packer_rules_t rules;
+    packet_t *packet; /* NULL: there is none to fill */
+    word_t *next;     /* where the next whole word goes */
+    uint32_t word;    /* bytes that make no whole word yet */
+    uint32_t shift;   /* bits in `word` */
+    uint32_t bytes;   /* in the packet */
+    uint32_t sum;     /* of whole words, and what was carried out of it */
+    uint32_t carries;
+    uint32_t first_time; /* of the first and of the last byte */
+    uint32_t last_time;
+    uint8_t matched; /* bytes of the delimiter that the packet ends with */
+} packer_t;
+
+/* Begins an empty packet. */
+static inline void packer_begin(packer_t *packer, packet_t *packet)
+{
+    packer->packet = packet;
+    /* The payload begins in the middle of a word, whose first half the stack fills. */
+    packer->next = (word_t *)(void *)(packet->frame + PACKET_PAYLOAD_OFFSET - 2);
+    packer->shift = 16;
+    packer->word = 0;
+    packer->bytes = 0;
+    packer->sum = 0;
+    packer->carries = 0;
+    packer->matched = 0;
+}
+
+_Static_assert(PACKET_PAYLOAD_OFFSET % 4 == 2, "packer_begin() has two bytes before the payload");
+
+/* Appends one to three characters, the first in bits 7:0; above them are zeros. The packet must have
+ * room. Rules are the caller's affair. */
+static inline void packer_append(packer_t *packer, uint32_t characters, uint32_t count)
+{
+    uint32_t shift = packer->shift;
+    uint32_t word = packer->word | characters << shift;
+    uint32_t bits = shift + 8 * count;
+
+    packer->bytes += count;
+    if (bits >= 32) {
+        *packer->next++ = word;
+        packer->sum += word;
+        packer->carries += packer->sum < word;
+        /* `shift` is 8 to 24 here. */
+        word = characters >> (32 - shift);
+        bits -= 32;
+    }
+    packer->word = word;
+    packer->shift = bits;
+}
+
+/* The rule whose time has come at `now`, if any. The packet is not empty. */
+static inline packer_verdict_t packer_check_time(const packer_t *packer, uint32_t now)
+{
+    const packer_rules_t *rules = &packer->rules;
+    uint32_t age = now - packer->first_time;
+    uint32_t gap = now - packer->last_time;
+    bool is_old = rules->time_cycles != 0 && age >= rules->time_cycles;
+    bool is_idle = rules->idle_cycles != 0 && gap >= rules->idle_cycles;
+
+    /* Which one came first: it has been due for longer. */
+    if (is_old && (!is_idle || age - rules->time_cycles >= gap - rules->idle_cycles)) {
+        return PACKER_BY_TIME;
+    }
+    return is_idle ? PACKER_BY_IDLE : PACKER_OPEN;
+}
+
+/* True if the packet, which is not empty, will be closed by a time; in how many cycles from `now`, 0
+ * if that is over. */
+bool packer_next_time(const packer_t *packer, uint32_t now, uint32_t *cycles);
+
+/* Appends a byte received at `time`, which closes the packet or not. packer_check_time() said that no
+ * time had come, and the packet has room. */
+packer_verdict_t packer_take(packer_t *packer, uint8_t byte, uint32_t time);
+
+/* Ends the packet: its payload is complete and summed. Returns it; the packer has none then. */
+packet_t *packer_end(packer_t *packer);
+
+#endif

@@ -1,0 +1,1 @@
+"""Programs of the host that talk to a board, real or simulated, over its network."""

@@ -1,0 +1,128 @@
+"""A serial port of a board, over UDP: its data, its settings and its counters."""
+
+from __future__ import annotations
+
+import itertools
+import select
+import socket
+import time
+from collections.abc import Callable, Sequence
+
+from . import protocol
+from .errors import HostError
+from .protocol import Command, Item, ProtocolError, TransmitState
+
+#: Answers take less, if the board is there; then the request goes out again.
+_TRY_S = 0.5
+_TRIES = 6
+_DATAGRAM_BYTES = 2048
+
+
+class NoAnswerError(HostError):
+    """The board does not answer."""
+
+
+class SerialClient:
+    """Control and data sockets for one serial port. Both are closed at the end of a ``with``.
+
+    Every request is safe to repeat, so that a lost datagram costs no more than time.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        port: int,
+        *,
+        control_port: int = protocol.CONTROL_PORT,
+        data_port: int = protocol.DATA_PORT,
+        try_s: float = _TRY_S,
+    ) -> None:
+        self.port = port
+        self._try_s = try_s
+        self._sequence = itertools.cycle(range(1, 256))
+        #: Called with each item that the board tells of itself.
+        self.notified: Callable[[Item], None] = lambda _: None
+        self.control = self._open(address, control_port)
+        self.data = self._open(address, data_port + port)
+
+    @staticmethod
+    def _open(address: str, port: int) -> socket.socket:
+        end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            end.connect((address, port))
+        except OSError:
+            end.close()
+            raise
+        return end
+
+    def __enter__(self) -> SerialClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.control.close()
+        self.data.close()
+
+    def request(self, *commands: Item) -> list[Item]:
+        """Have commands carried out; their answers.
+
+        Raises ``NoAnswerError``, ``CommandRefusedError`` and ``ProtocolError``.
+        """
+        sequence = next(self._sequence)
+        datagram = protocol.encode(self.port, sequence, commands)
+        for _ in range(_TRIES):
+            self._send(datagram)
+            deadline = time.monotonic() + self._try_s
+            while (left := deadline - time.monotonic()) > 0:
+                if select.select([self.control], [], [], left)[0]:
+                    answers = self._receive(sequence)
+                    if answers is not None:
+                        return protocol.check(commands, answers)
+        where = "{}, UDP port {}".format(*self.control.getpeername())
+        raise NoAnswerError(f"no terminal server answers at {where}")
+
+    def _send(self, datagram: bytes) -> None:
+        try:
+            self.control.send(datagram)
+        except ConnectionRefusedError:
+            # Of an earlier datagram: somebody is there, but not the board.
+            time.sleep(self._try_s)
+
+    def _receive(self, sequence: int) -> list[Item] | None:
+        """The answer, if the datagram that has come is the one."""
+        try:
+            port, number, items = protocol.decode(self.control.recv(_DATAGRAM_BYTES))
+        except (ProtocolError, ConnectionRefusedError):
+            return None
+        if port != self.port:
+            return None
+        if number == 0:
+            for item in items:
+                self.notified(Item(item.code - protocol.ANSWER, item.value))
+        return items if number == sequence else None
+
+    def take_notifications(self) -> None:
+        """Handle what the board has told meanwhile; does not wait."""
+        while select.select([self.control], [], [], 0)[0]:
+            self._receive(0)
+
+    def ask(self, *commands: Command) -> list[Item]:
+        """What holds."""
+        return self.request(*(Item(command) for command in commands))
+
+    def set_numbers(self, settings: Sequence[tuple[Command, int]]) -> list[int]:
+        """Make settings that are one number each; those that hold then."""
+        answers = self.request(*(protocol.number(*setting) for setting in settings))
+        return [answer.number for answer in answers]
+
+    def take_data_here(self) -> None:
+        """From now on the port's data come to this client."""
+        _, own_port = self.data.getsockname()
+        self.request(protocol.peer(bytes(4), own_port))
+
+    def counters(self) -> dict[str, int]:
+        """Counters of the port."""
+        return protocol.counters(self.ask(Command.COUNTERS)[0].value)
+
+    def transmit_state(self) -> TransmitState:
+        """What the board's queue to the serial line has room for."""
+        return protocol.transmit_state(self.ask(Command.TRANSMIT_STATE)[0].value)

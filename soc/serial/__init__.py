@@ -1,0 +1,6 @@
+"""Serial ports: see ``SerialPorts`` for the block, and ``registers`` for what software sees."""
+
+from .block import SerialPorts
+from .params import SerialParams
+
+__all__ = ["SerialParams", "SerialPorts"]

@@ -1,0 +1,169 @@
+/* irqtune's and the commands' logic, driven by lines of text; each answer ends with a line ".". */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../firmware/apps/command.h"
+#include "../../firmware/apps/irqtune/request.h"
+#include "../../firmware/apps/irqtune/rotation.h"
+#include "../../firmware/apps/irqtune/suggest.h"
+
+enum { LINE_BYTES = 1 << 16, WORDS = 64 };
+
+static char line[LINE_BYTES];
+static const char *words[WORDS];
+static uint32_t count;
+
+static void split(char *text)
+{
+    count = 0;
+    for (char *next = strtok(text, " \n"); next != NULL && count < WORDS; next = strtok(NULL, " \n")) {
+        words[count++] = next;
+    }
+}
+
+static uint32_t number(uint32_t index)
+{
+    return (uint32_t)strtoul(words[index], NULL, 0);
+}
+
+static void rotate(void)
+{
+    uint8_t priority[ROTATION_IRQS] = {0};
+
+    if (!rotation_priorities(number(0), number(1), priority)) {
+        printf("no\n");
+        return;
+    }
+    for (uint32_t irq = 0; irq < ROTATION_IRQS; irq++) {
+        printf("%u%c", priority[irq], irq == ROTATION_IRQS - 1 ? '\n' : ' ');
+    }
+}
+
+static void parse(void)
+{
+    irqtune_request_t request;
+
+    if (!irqtune_parse(words, count, &request)) {
+        printf("error %s\n", request.error);
+        return;
+    }
+    printf("%d %d %u %u\n", (int)request.action, request.apply, request.master, request.slave);
+    for (uint32_t index = 0; index < request.count; index++) {
+        const irqtune_assignment_t *one = &request.assignments[index];
+        printf("%s %d %d\n", one->line, (int)one->tier, (int)one->priority);
+    }
+}
+
+/* Words: line:units:room */
+static void suggest(void)
+{
+    suggestion_t lines[WORDS];
+
+    for (uint32_t index = 0; index < count; index++) {
+        lines[index] = (suggestion_t){0};
+        (void)sscanf(words[index], "%u:%u:%u", &lines[index].line, &lines[index].units,
+                     &lines[index].room);
+    }
+    suggest_order(lines, count);
+    for (uint32_t index = 0; index < count; index++) {
+        printf("%u %u\n", lines[index].line, lines[index].priority);
+    }
+}
+
+/* Words: units, room, cycles */
+static void slack(void)
+{
+    const suggestion_t one = {.units = number(0), .room = number(1)};
+
+    printf("%u\n", suggest_slack_cycles(&one, strtoull(words[2], NULL, 0)));
+}
+
+static void print(void *context, const char *text, uint32_t bytes)
+{
+    (void)context;
+    (void)fwrite(text, 1, bytes, stdout);
+}
+
+/* Prints as many lines as its argument says, each with the words that it was called with. */
+static bool run_say(command_call_t *call)
+{
+    uint32_t times = 1;
+
+    if (call->count > 1 && !command_number(call, "COUNT", call->words[1], 1, 1000, &times)) {
+        return false;
+    }
+    command_print(call, "%u:", (unsigned)call->step);
+    for (uint32_t index = 0; index < call->count; index++) {
+        command_print(call, " <%s>", call->words[index]);
+    }
+    command_print(call, "\n");
+    return call->step + 1 < times;
+}
+
+static bool run_long(command_call_t *call)
+{
+    command_print(call, "%0500d\n", 7);
+    return false;
+}
+
+static const command_t commands[] = {{"say", "[COUNT]", "says it", run_say},
+                                     {"long", "", "a line that is too long", run_long}};
+static command_table_t table = {commands, 2, NULL};
+
+/* The rest of the line in hexadecimal digits. */
+static void run(const char *digits)
+{
+    static command_call_t call;
+    /* Not longer than it must be, so that the sanitizer sees a step too far. */
+    uint32_t bytes = (uint32_t)strlen(digits) / 2;
+    char *text = malloc(bytes != 0 ? bytes : 1);
+
+    for (uint32_t index = 0; index < bytes; index++) {
+        unsigned value;
+        (void)sscanf(digits + 2 * index, "%2x", &value);
+        text[index] = (char)value;
+    }
+    call.sink = print;
+    if (command_begin(&call, text, bytes)) {
+        while (command_step(&call)) {
+        }
+    }
+    free(text);
+    printf("%s %u\n", call.failed ? "failed" : "done", command_errors);
+}
+
+int main(void)
+{
+    command_add(&table);
+    /* A second time changes nothing. */
+    command_add(&table);
+    while (fgets(line, sizeof(line), stdin) != NULL) {
+        char *rest = strchr(line, ' ');
+        char empty[] = "";
+        if (rest != NULL) {
+            *rest++ = '\0';
+        } else {
+            line[strcspn(line, "\n")] = '\0';
+            rest = empty;
+        }
+        if (strcmp(line, "run") == 0) {
+            rest[strcspn(rest, "\n")] = '\0';
+            run(rest);
+        } else {
+            split(rest);
+            if (strcmp(line, "rotate") == 0) {
+                rotate();
+            } else if (strcmp(line, "parse") == 0) {
+                parse();
+            } else if (strcmp(line, "suggest") == 0) {
+                suggest();
+            } else if (strcmp(line, "slack") == 0) {
+                slack();
+            }
+        }
+        printf(".\n");
+        (void)fflush(stdout);
+    }
+    return 0;
+}

@@ -1,0 +1,182 @@
+"""Packing rules of the terminal server against their definition, and watermarks that serve them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from host_build import Program, examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+MAX_LENGTH = 1472
+
+
+@dataclass(frozen=True)
+class Rules:
+    time: int
+    idle: int
+    length: int
+    delimiter: bytes
+
+    def __str__(self) -> str:
+        return f"{self.time} {self.idle} {self.length} {self.delimiter.hex() or '-'}"
+
+
+def packets(rules: Rules, arrivals: list[tuple[int, int]]) -> list[tuple[str, bytes]]:
+    """The definition: packets that (byte, time) make, and why each ended; the last may be open."""
+    done: list[tuple[str, bytes]] = []
+    current: list[tuple[int, int]] = []
+
+    def close(reason: str) -> None:
+        done.append((reason, bytes(byte for byte, _ in current)))
+        current.clear()
+
+    for byte, time in arrivals:
+        if current:
+            ends = []
+            if rules.time:
+                ends.append((current[0][1] + rules.time, 0, "time"))
+            if rules.idle:
+                ends.append((current[-1][1] + rules.idle, 1, "idle"))
+            if ends and min(ends)[0] <= time:
+                close(min(ends)[2])
+        current.append((byte, time))
+        data = bytes(byte for byte, _ in current)
+        if rules.delimiter and data.endswith(rules.delimiter):
+            close("delimiter")
+        elif len(current) == rules.length:
+            close("length")
+    if current:
+        close("open")
+    return done
+
+
+@pytest.fixture(scope="module")
+def program(terminal_program: Path) -> Iterator[Program]:
+    running = Program(terminal_program, end=".")
+    yield running
+    running.close()
+
+
+def closed(lines: list[str]) -> list[tuple[str, bytes]]:
+    assert "wrong sum" not in lines
+    words = [line.split() for line in lines]
+    return [
+        (word[1], bytes.fromhex(word[2].replace("-", ""))) for word in words if word[0] == "closed"
+    ]
+
+
+def run(program: Program, rules: Rules, arrivals: list[tuple[int, int]]) -> list[tuple[str, bytes]]:
+    program.command(f"rules {rules}")
+    found = []
+    for byte, time in arrivals:
+        found += closed(program.command(f"take {byte:02x} {time & 0xFFFFFFFF}"))
+    return found
+
+
+RULES = st.builds(
+    Rules,
+    time=st.one_of(st.just(0), st.integers(1, 60), st.just(1 << 30)),
+    idle=st.one_of(st.just(0), st.integers(1, 20)),
+    length=st.one_of(st.integers(1, 9), st.just(MAX_LENGTH)),
+    delimiter=st.sampled_from([b"", b"a", b"ab", b"aa"]),
+)
+BYTES = st.sampled_from(b"aabc\x00\xff")
+#: Characters come no nearer than a fixed time, but that is the line's affair.
+ARRIVALS = st.lists(st.tuples(BYTES, st.integers(0, 25)), max_size=40)
+
+
+@given(rules=RULES, steps=ARRIVALS, start=st.sampled_from([0, (1 << 32) - 30]))
+@examples(400)
+def test_packets_are_those_of_the_definition(program, rules, steps, start):
+    arrivals, time = [], start
+    for byte, step in steps:
+        time += step
+        arrivals.append((byte, time))
+    expected = packets(rules, arrivals)
+    if expected and expected[-1][0] == "open":
+        expected.pop()
+    assert run(program, rules, arrivals) == expected
+
+
+@given(sizes=st.lists(st.integers(1, 3), min_size=1, max_size=40), data=st.randoms())
+@examples(200)
+def test_bursts_make_the_same_packet_as_single_bytes(program, sizes, data):
+    """Whatever the alignment, and summed right."""
+    payload = [data.randbytes(size) for size in sizes]
+    whole = b"".join(payload)
+    program.command(f"rules {Rules(0, 0, len(whole), b'')}")
+    found = []
+    for part in payload:
+        found += closed(program.command(f"burst {part.hex()} 0"))
+    assert found == [("length", whole)]
+
+
+@given(rules=RULES, age=st.integers(0, 100), gap=st.integers(0, 100))
+@examples(300)
+def test_the_next_moment_is_that_of_the_first_rule(program, rules, age, gap):
+    """``age`` since the first byte, ``gap`` since the last."""
+    if rules.length < 2 or rules.delimiter == b"a" or gap > age:
+        return
+    program.command(f"rules {rules}")
+    first, now = 1000, 1000 + age
+    if (rules.time and age - gap >= rules.time) or (rules.idle and age - gap >= rules.idle):
+        return
+    program.command(f"take 62 {first}")
+    lines = program.command(f"take 63 {now - gap}")
+    if rules.length == 2:
+        assert closed(lines) == [("length", b"bc")]
+        return
+    lines = program.command(f"now {now}")
+    moments = [first + rules.time] * bool(rules.time) + [now - gap + rules.idle] * bool(rules.idle)
+    if moments and min(moments) <= now:
+        assert [data for _, data in closed(lines)] == [b"bc"]
+    elif moments:
+        assert lines == [f"left {min(moments) - now}"]
+    else:
+        assert lines == []
+
+
+LINES = st.tuples(
+    st.integers(7, 12), st.integers(8, 5000), st.sampled_from([1, 2, 12, 48, 192])
+)  # bits of a character, cycles of a bit, usable depth
+
+
+@given(rules=RULES, bytes_=st.integers(0, 8), line=LINES, scale=st.sampled_from([1, 100, 10000]))
+@examples(400)
+def test_a_port_calls_in_time_for_every_rule(program, rules, bytes_, line, scale):
+    bits, bit, usable = line
+    rules = Rules(
+        min(rules.time * scale, 1 << 30), rules.idle * scale, rules.length, rules.delimiter
+    )
+    if bytes_ >= rules.length:
+        return
+    character = bits * bit
+    program.command(f"rules {rules}")
+    answer = program.command(f"levels {bytes_} {character} {bit} {usable}")[0].split()
+    watermark, timeout = int(answer[1]), int(answer[2])
+    assert 1 <= watermark <= usable
+    assert 0 <= timeout <= 4095
+    # Never more than the packet takes, so that a full one is sent at once.
+    assert watermark <= rules.length - bytes_
+    if rules.time and not bytes_ and rules.time >= character + 10 * bit:
+        # Every character comes just before the timeout.
+        assert timeout or watermark == 1
+        assert watermark * (character + timeout * bit) <= rules.time
+    if rules.idle:
+        # Any gap that ends the packet is noticed before it is over, or each character is.
+        if rules.idle >= character + bit:
+            assert timeout
+            assert timeout * bit + character <= rules.idle
+        else:
+            assert watermark == 1
+    if rules.delimiter:
+        assert watermark <= 16
+        assert timeout or watermark == 1
+    if rules.time and bytes_ and not rules.idle and not rules.delimiter:
+        # The first byte is known, and the timer does the rest.
+        assert timeout == 0
+        assert watermark == min(usable, rules.length - bytes_)

@@ -1,0 +1,118 @@
+"""The host's side of commands over UDP, against a board that loses and mixes up datagrams."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tierv.sim.__main__ import main
+from tierv.sim.host.commands import COMMAND_BYTES, COMMAND_PORT, Answer, CommandClient
+from tierv.sim.host.errors import HostError
+
+FIRMWARE = Path(__file__).resolve().parents[2] / "firmware"
+#: A request's number and command, and which one it is; the answer's datagrams.
+Replies = Callable[[bytes, bytes, int], list[bytes]]
+
+
+@contextmanager
+def board(replies: Replies) -> Iterator[int]:
+    """A board on the UDP port given."""
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 0))
+
+    def serve() -> None:
+        count = 0
+        while True:
+            request, sender = server.recvfrom(2048)
+            if request == b"end":
+                return
+            number, _, command = request.partition(b" ")
+            for datagram in replies(number, command, count):
+                server.sendto(datagram, sender)
+            count += 1
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield server.getsockname()[1]
+    finally:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+            end.sendto(b"end", server.getsockname())
+        thread.join()
+        server.close()
+
+
+def run(replies: Replies, command: str = "irqtune") -> Answer:
+    with board(replies) as port, CommandClient("127.0.0.1", port, try_s=0.05) as client:
+        return client.run(command)
+
+
+def test_numbers_are_those_of_the_firmware():
+    remote = (FIRMWARE / "apps" / "remote.h").read_text()
+    command = (FIRMWARE / "apps" / "command.h").read_text()
+    assert int(re.search(r"REMOTE_PORT = (\d+)", remote)[1]) == COMMAND_PORT
+    assert int(re.search(r"COMMAND_INPUT_BYTES = (\d+)", command)[1]) == COMMAND_BYTES + 1
+    assert int(re.search(r"REMOTE_NUMBER_DIGITS = (\d+)", remote)[1]) == 9
+
+
+def test_an_answer_is_put_together_of_its_parts_in_any_order():
+    def replies(number: bytes, command: bytes, _: int) -> list[bytes]:
+        parts = [b"%s 0 more  \n%s\n" % (number, command), b"%s 1 more\nb\n" % number]
+        return [b"%s 2 ok   \nc\n" % number, *reversed(parts)]
+
+    assert run(replies, "say it") == Answer("say it\nb\nc\n", failed=False)
+
+
+def test_a_failure_is_told():
+    assert run(lambda number, *_: [number + b" 0 error\nerror: no\n"]) == Answer(
+        "error: no\n", True
+    )
+
+
+def test_what_is_lost_is_asked_for_again():
+    def replies(number: bytes, _: bytes, count: int) -> list[bytes]:
+        first, last = b"%s 0 more\na\n" % number, b"%s 1 ok\nb\n" % number
+        return [[], [first], [last], [first, last]][count]
+
+    assert run(replies) == Answer("a\nb\n", failed=False)
+
+
+def test_answers_to_others_and_nonsense_are_left_aside():
+    def replies(number: bytes, *_) -> list[bytes]:
+        other = str((int(number) + 1) % 10**9).encode()
+        return [b"", b"nonsense", other + b" 0 ok\nno\n", b"- 0 error\n", number + b" 0 ok\nyes\n"]
+
+    assert run(replies).text == "yes\n"
+
+
+def test_a_board_that_is_not_there_is_an_error():
+    with pytest.raises(HostError, match=r"no board answers at 127\.0\.0\.1, UDP port"):
+        run(lambda *_: [])
+
+
+@pytest.mark.parametrize("command", ["a\nb", "grün", "x" * (COMMAND_BYTES + 1)])
+def test_a_command_that_can_not_be_read_is_not_sent(command):
+    with pytest.raises(ValueError, match="command must"):
+        run(lambda number, *_: [number + b" 0 ok\n"], command)
+
+
+def test_the_command_line_passes_words_on_and_fails_with_the_board():
+    def replies(number: bytes, command: bytes, _: int) -> list[bytes]:
+        status = b"error" if b"9" in command else b"ok"
+        return [b"%s 0 %s\n%s\n" % (number, status, command)]
+
+    with board(replies) as port:
+        where = ["--ip", "127.0.0.1", "--udp-port", str(port)]
+        good = CliRunner().invoke(main, ["irqtune", *where, "-n", "3", "12"])
+        assert (good.exit_code, good.output) == (0, "irqtune -n 3 12\n")
+        good = CliRunner().invoke(main, ["ask", *where, "help"])
+        assert (good.exit_code, good.output) == (0, "help\n")
+        bad = CliRunner().invoke(main, ["irqtune", *where, "9"])
+        assert (bad.exit_code, bad.output) == (1, "Error: irqtune 9\n")
