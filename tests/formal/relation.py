@@ -318,6 +318,7 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     named, written = (one_of(address, EXISTING) for address in (m.csr_address, write.address))
     yield f"{name} csr exists", ~(m.certain & m.control.csr) | named
     yield f"{name} completes", ~m.completes | m.certain
+    yield f"{name} departs", m.completes | m.departs
     yield f"{name} written csr exists", ~write.write | written
     yield f"{name} reads", ~named | (reads_started == (m.csr_address == CSR["mtierrun"]))
     late = tuple(CSR[shared] for shared in SHARED_LATE_CSRS)
