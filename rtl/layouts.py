@@ -75,10 +75,10 @@ PAIR_FLAGS = data.StructLayout(
     {
         # The first word is the last that counts.
         "ends_first": 1,
-        # The last word that counts is a jump or a branch predicted taken.
-        "taken": 1,
-        # It goes to the second word of a pair.
-        "target_odd": 1,
+        # The last word that counts is a jump or branch that has been followed.
+        "predicted": 1,
+        # What comes behind it begins with the second word of its pair.
+        "next_odd": 1,
         # Each word: it is a wfi; a load or store.
         "wfi": 2,
         "memory": 2,
@@ -313,10 +313,9 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "buffered": 1,
             # It waits until the bus slot of its tier is free: one bit for each tier.
             "needs_idle": params.tiers,
-            # A precise access: it has not been made yet, it has been made, or it failed.
+            # A precise access: it has not been made yet, or it has been made.
             "waits_for_access": 1,
             "collects": 1,
-            "access_fault": 1,
             # It uses its slot in stage A.
             "uses_slot": 1,
             "csr_address": 12,
@@ -340,6 +339,8 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "bus_failed": 1,
             # An exception that depends on the operands.
             "fault": 1,
+            # It traps, whatever becomes of an interrupt.
+            "traps": 1,
             "fault_cause": 4,
             "divide_waits": 1,
             # None of these but the last: it executes, and traps only for an error on the bus.

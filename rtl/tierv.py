@@ -210,8 +210,6 @@ class Core(wiring.Component):
             operands.m_writer.eq(m_writer),
             operands.late_writer.eq(self._write_back.late_writer),
             operands.a_writer.eq(self._write_back.writer),
-            operands.awaited.eq(opens_load | self._bus.issue_pending),
-            operands.awaited_rd.eq(Mux(opens_load, self._m.control.rd, self._bus.issue_rd)),
             operands.x_result.eq(self._execute.result),
             operands.m_result.eq(self._m.result),
             operands.m_word.eq(self.dmem_read_data),
@@ -228,7 +226,9 @@ class Core(wiring.Component):
             self._buffer.d.tier.eq(d.tier),
             self._buffer.x.valid.eq(x.valid),
             self._buffer.x.tier.eq(x.tier),
-            self._buffer.stall.eq(operands.stall | self._bus.reserve),
+            self._buffer.awaited.eq(opens_load | self._bus.issue_pending),
+            self._buffer.awaited_rd.eq(Mux(opens_load, self._m.control.rd, self._bus.issue_rd)),
+            self._buffer.stall.eq(self._bus.reserve),
         ]
 
         decoded = Signal(decoded_layout(p))
@@ -375,7 +375,6 @@ class Core(wiring.Component):
         access = self._csrs.access
         late_write = self._csrs.late_write
         m.d.sync += self._instructions.count.eq(commit.retired)
-        stalls = self._operands.stall & self._buffer.present
         m.d.comb += [
             tiers.csr.eq(access),
             tiers.redirect.eq(self._redirect),
@@ -388,7 +387,7 @@ class Core(wiring.Component):
             tiers.wait_for_divider.eq(commit.wait_for_divider),
             tiers.divider_busy.eq(self._divider.busy),
             tiers.interrupt.eq(self._csrs.interrupt),
-            tiers.wait_for_load.valid.eq(stalls),
+            tiers.wait_for_load.valid.eq(self._buffer.present & self._buffer.awaits),
             tiers.wait_for_load.tier.eq(self._buffer.issued.tier),
             tiers.load_open.eq(bus.load_open),
             tiers.stopped.eq(commit.stopped),
@@ -410,6 +409,7 @@ class Core(wiring.Component):
             self._monitor = m.submodules.monitor = PerformanceMonitor(p)
             m.d.comb += [
                 self._monitor.cycle.eq(self._cycles.value),
+                self._monitor.x_tier.eq(self._execute.x.tier),
                 self._monitor.x_address.eq(self._execute.x.offset),
                 self._monitor.csr.eq(access),
                 self._monitor.awake.eq(tiers.started & (~tiers.waiting | tiers.waking)),

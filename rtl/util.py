@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Array, Cat, Const, Mux, Value, ValueLike
+from collections.abc import Sequence
+
+from amaranth.hdl import Array, Cat, Mux, Value, ValueLike
 
 
 def one_hot(index: Value, width: int) -> Value:
@@ -38,10 +40,15 @@ def redirects(redirect, tier: Value | int) -> Value:
     )
 
 
+def of_highest(vector: Value, items: Sequence[ValueLike]) -> Value:
+    """The item of the highest set bit of ``vector``; the first one if none is set."""
+    value: Value = Value.cast(items[0])
+    for chosen, item in list(zip(vector, items, strict=True))[1:]:
+        value = Mux(chosen, item, value)
+    return value
+
+
 def highest(vector: ValueLike) -> Value:
     """Index of the highest set bit of ``vector``; 0 if none is set."""
     bits = Value.cast(vector)
-    index: Value = Const(0)
-    for n in range(1, len(bits)):
-        index = Mux(bits[n], n, index)
-    return index
+    return of_highest(bits, range(len(bits)))

@@ -50,7 +50,15 @@ REFUSED = 125
 SWEEP_DTYPE = np.dtype(
     [
         (name, "<i8")
-        for name in ("first", "second", "code", "first_latency", "second_latency", "difference")
+        for name in (
+            "first",
+            "second",
+            "code",
+            "first_latency",
+            "second_latency",
+            "trap_latency",
+            "difference",
+        )
     ]
 )
 SOURCES = Path(__file__).resolve().parent / "core"

@@ -92,16 +92,7 @@ class Commit(wiring.Component):
         retires = Signal()
         m.d.comb += [
             interrupted.eq(i.interrupted & bit(self.interrupt, i.tier)),
-            traps.eq(
-                ~i.stopped
-                & (
-                    interrupted
-                    | (
-                        ~i.interrupted
-                        & (i.bus_failed | control.exception | i.fault | i.access_fault)
-                    )
-                )
-            ),
+            traps.eq(i.traps | (~i.stopped & interrupted)),
             repeats.eq(i.stopped | (i.interrupted & ~interrupted) | waits_for_bus | i.divide_waits),
             retires.eq(i.valid & i.completes & ~waits_for_slot),
         ]
@@ -116,9 +107,12 @@ class Commit(wiring.Component):
         tier_event("wait_for_divider", i.valid & i.certain & i.divide_waits)
         m.d.comb += [
             self.csr_writes.eq(i.valid & i.writes_csr),
-            # A precise access does not wait here, but is opened when the slot is idle.
+            # A precise access does not wait here, but is opened when the slot is idle, unless it
+            # is to meet an interrupt when it comes again.
             self.bus_open.eq(
-                i.valid & i.remote & Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle, i.tier))
+                i.valid
+                & i.remote
+                & Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle & ~self.interrupt, i.tier))
             ),
             self.bus_collect.eq(i.valid & i.collects),
             self.postponed.eq(i.remote & i.buffered),

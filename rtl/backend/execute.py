@@ -193,7 +193,6 @@ class Execute(wiring.Component):
             ),
             executed.waits_for_access.eq(waits_for_access),
             executed.collects.eq(remote & ~buffered & done),
-            executed.access_fault.eq(access_fault),
             executed.uses_slot.eq(control.writes & ~(remote & buffered)),
             executed.csr_address.eq(csr_address),
             executed.alternative.eq(
@@ -214,6 +213,9 @@ class Execute(wiring.Component):
             executed.stopped.eq(stopped),
             executed.bus_failed.eq(bus_failed),
             executed.fault.eq(fault & ~skipped),
+            executed.traps.eq(
+                ~stopped & ~interrupted & (bus_failed | control.exception | fault | access_fault)
+            ),
             executed.certain.eq(certain),
             executed.completes.eq(certain & ~waits_for_access & ~access_fault & ~divide_waits),
             executed.writes_csr.eq(certain & control.csr & control.csr_writes),

@@ -140,6 +140,7 @@ class Divider(wiring.Component):
         remainder = Signal(32)
         quotient = Signal(32)
         divisor = Signal(32)
+        adds = Signal()
         negate = Signal()
         wants_remainder = Signal()
         steps = Signal(range(33))
@@ -157,7 +158,10 @@ class Divider(wiring.Component):
         first_negative = is_signed & self.first[31]
         second_negative = is_signed & self.second[31]
         difference = Signal(33)
-        m.d.comb += difference.eq(Cat(quotient[31], remainder) - divisor)
+        # A negative divisor is added.
+        m.d.comb += difference.eq(
+            (Cat(1, quotient[31], remainder) + Cat(~adds, divisor ^ (~adds).replicate(32), 1))[1:]
+        )
         with m.If(occupied & ~done):
             with m.If(steps == 32):
                 m.d.sync += done.eq(1)
@@ -196,7 +200,8 @@ class Divider(wiring.Component):
                 steps.eq(0),
                 remainder.eq(0),
                 quotient.eq(Mux(first_negative, -self.first, self.first)),
-                divisor.eq(Mux(second_negative, -self.second, self.second)),
+                divisor.eq(self.second),
+                adds.eq(second_negative),
                 wants_remainder.eq(self.funct3[1]),
                 # The remainder has the sign of the dividend; a division by zero gives -1.
                 negate.eq(

@@ -7,7 +7,6 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from ..isa import Opcode
 from ..layouts import tier_event_layout, writer_layout
 from ..params import CoreParams
 
@@ -17,8 +16,8 @@ class Operands(wiring.Component):
 
     The registers are one memory addressed by {tier, register} with synchronous read: addressed in
     I, data in D. All comparisons are made in I; in D only a multiplexer is left. That the
-    instruction in I does not come too early for a result is `predecode`'s concern; only loads on
-    the bus are checked here.
+    instruction in I does not come too early for a result is the concern of `predecode`, and for
+    loads on the bus of `issue`.
     """
 
     def __init__(self, params: CoreParams) -> None:
@@ -36,11 +35,6 @@ class Operands(wiring.Component):
                 #: A late load that takes the slot of the instruction in M.
                 "late_writer": In(writer),
                 "a_writer": In(writer),
-                #: The tier in I has a load on the bus for this register.
-                "awaited": In(1),
-                "awaited_rd": In(5),
-                #: It stalls until the load on the bus is back.
-                "stall": Out(1),
                 # Results, in the cycle in which the instruction is in D.
                 "x_result": In(32),
                 "m_result": In(32),
@@ -63,12 +57,6 @@ class Operands(wiring.Component):
         m = Module()
         p = self._params
         word = self.instruction
-        opcode = word[2:7]
-        reads = Cat(
-            (opcode != Opcode.LUI) & (opcode != Opcode.AUIPC) & (opcode != Opcode.JAL),
-            (opcode == Opcode.OP) | (opcode == Opcode.BRANCH) | (opcode == Opcode.STORE),
-        )
-        writes = (opcode != Opcode.BRANCH) & (opcode != Opcode.STORE)
 
         registers = Memory(shape=32, depth=32 * p.contexts, init=[], attrs={"no_rw_check": 1})
         m.submodules.registers = registers
@@ -80,7 +68,6 @@ class Operands(wiring.Component):
         ]
 
         writers = (self.d_writer, self.x_writer, self.m_writer, self.a_writer)
-        waits = []
         uses_m_word = []
         for operand, source in enumerate((word[15:20], word[20:25])):
             read_port = registers.read_port()
@@ -90,7 +77,6 @@ class Operands(wiring.Component):
                 for writer, name in zip(writers, "dxma", strict=True)
             )
             late_match = self._matches(self.late_writer, source, f"late_match{operand}", m)
-            waits.append(reads[operand] & (source == self.awaited_rd))
 
             # The youngest writer counts; which one it will be in the next cycle is registered.
             from_x = Signal(name=f"from_x{operand}")
@@ -118,12 +104,7 @@ class Operands(wiring.Component):
                 | _gate(from_w, self.w_result)
             )
 
-        # A load must not write after a younger instruction that writes the same register.
-        waits.append(writes & (word[7:12] == self.awaited_rd))
-        m.d.comb += [
-            self.stall.eq(self.awaited & Cat(waits).any()),
-            self.uses_m_word.eq(Cat(uses_m_word).any()),
-        ]
+        m.d.comb += self.uses_m_word.eq(Cat(uses_m_word).any())
         return m
 
     def _matches(self, writer, register: Value, name: str, m: Module) -> Value:

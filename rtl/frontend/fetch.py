@@ -41,9 +41,9 @@ class Fetcher(wiring.Component):
                 "dropped": In(tier_event_layout(params)),
                 #: The pair that is being predecoded is the last one of its stream.
                 "ended": In(tier_event_layout(params)),
-                #: The stream goes on at `target`.
+                #: The stream goes on at `target`, a word address within local memory.
                 "has_target": In(1),
-                "target": In(PC_BITS),
+                "target": In(params.imem.size_log2 - 2),
                 #: Pairs in each tier's buffer.
                 "pairs": In(data.ArrayLayout(range(BUFFER_PAIRS + 1), params.tiers)),
                 #: Stage P: the pair asked for, and for whom.
@@ -79,7 +79,9 @@ class Fetcher(wiring.Component):
         dropped = self.dropped
         ended = Signal(tier_event_layout(p))
         ended_has_target = Signal()
-        target = Signal(PC_BITS)
+        index_bits = p.imem.size_log2 - 2
+        local_base = p.imem.base >> p.imem.size_log2
+        target = Signal(index_bits)
         m.d.sync += [
             ended.valid.eq(self.ended.valid & ~redirects(self.redirect, self.ended.tier)),
             ended.tier.eq(self.ended.tier),
@@ -99,10 +101,12 @@ class Fetcher(wiring.Component):
         )
         f_local = Signal()
         f_next_local = Signal()
-        index_bits = p.imem.size_log2 - 2
 
         def is_local(pc: Value) -> Value:
-            return pc[index_bits:] == p.imem.base >> p.imem.size_log2
+            return pc[index_bits:] == local_base
+
+        def in_local(index: Value) -> Value:
+            return Cat(index, Const(local_base, PC_BITS - index_bits))
 
         m.d.comb += f_next_local.eq(f_local & ~f_pc[1:index_bits].all())
         f_from_bus = Signal()
@@ -142,14 +146,14 @@ class Fetcher(wiring.Component):
         ]
 
         # The address at which each tier goes on.
-        def pc_memory(name: str):
-            memory = Memory(shape=PC_BITS, depth=p.contexts, init=[])
+        def pc_memory(name: str, width: int = PC_BITS):
+            memory = Memory(shape=width, depth=p.contexts, init=[])
             m.submodules[name] = memory
             return memory.write_port(), memory.read_port(domain="comb")
 
-        sequential_write, sequential_read = pc_memory("sequential")
-        target_write, target_read = pc_memory("target")
-        redirect_write, redirect_read = pc_memory("redirect")
+        sequential_write, sequential_read = pc_memory("sequential_pcs")
+        target_write, target_read = pc_memory("target_pcs", index_bits)
+        redirect_write, redirect_read = pc_memory("redirect_pcs")
         latest = Signal(data.ArrayLayout(2, tiers))
         enabled = Signal(tiers)
         remote = Signal(tiers)
@@ -219,7 +223,7 @@ class Fetcher(wiring.Component):
             with m.Case(self.Source.REDIRECT):
                 m.d.comb += saved_pc.eq(redirect_read.data)
             with m.Case(self.Source.TARGET):
-                m.d.comb += saved_pc.eq(target_read.data)
+                m.d.comb += saved_pc.eq(in_local(target_read.data))
             with m.Default():
                 m.d.comb += saved_pc.eq(sequential_read.data)
         m.d.sync += [
@@ -247,7 +251,7 @@ class Fetcher(wiring.Component):
             (
                 ended.valid & ended_has_target & bit(room_for_target, ended.tier),
                 ended.tier,
-                target,
+                in_local(target),
                 1,
             ),
             (f_live & f_local & bit(room_for_next, f_tier), f_tier, f_next, f_next_local),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from ..isa import Opcode
 from ..layouts import (
     PAIR,
     PC_BITS,
@@ -17,7 +18,7 @@ from ..layouts import (
     tier_event_layout,
 )
 from ..params import CoreParams
-from ..util import bit, highest, pick, redirects
+from ..util import bit, highest, of_highest, pick, redirects
 from .fetch import BUFFER_PAIRS
 
 
@@ -55,8 +56,13 @@ class IssueBuffer(wiring.Component):
                 #: The instructions in D and X.
                 "d": In(tier_event_layout(params)),
                 "x": In(tier_event_layout(params)),
-                #: The instruction in I can't issue for another reason.
+                #: The tier in I has a load on the bus for this register.
+                "awaited": In(1),
+                "awaited_rd": In(5),
+                #: No instruction shall issue.
                 "stall": In(1),
+                #: The instruction in I needs that load, or must not write before it.
+                "awaits": Out(1),
                 #: There is an instruction in I, whether it stalls or not.
                 "present": Out(1),
                 "issued": Out(issued_layout(params)),
@@ -111,9 +117,16 @@ class IssueBuffer(wiring.Component):
 
         last = Signal()
         m.d.comb += last.eq(i_odd | of_pair(lambda pair: pair.flags.ends_first))
-        taken = of_pair(lambda pair: pair.flags.taken)
         waits = of_word(lambda pair: pair.flags.waits, WAITS)
 
+        # Compared before it is known which of the two words it is: that the load is awaited decides
+        # late whether an instruction goes.
+        m.d.comb += self.awaits.eq(
+            self.awaited
+            & of_pair(
+                lambda pair: _touches(Mux(i_odd, pair.words[1], pair.words[0]), self.awaited_rd)
+            )
+        )
         stall = Signal()
         in_d = Signal()
         in_x = Signal()
@@ -123,6 +136,7 @@ class IssueBuffer(wiring.Component):
             stall.eq(
                 (in_d & waits.last_in_d)
                 | (in_x & Mux(in_d, waits.second_in_x, waits.last_in_x))
+                | self.awaits
                 | self.stall
             ),
         ]
@@ -145,7 +159,7 @@ class IssueBuffer(wiring.Component):
             issued.tier.eq(i_tier),
             issued.pc.eq(Cat(i_odd, of_pair(lambda pair: pair.pc, PC_BITS - 1))),
             issued.instruction.eq(of_word(lambda pair: pair.words, 32)),
-            issued.predicted.eq(taken & last),
+            issued.predicted.eq(last & of_pair(lambda pair: pair.flags.predicted)),
             issued.history.eq(of_pair(lambda pair: pair.flags.history, 4)),
             issued.fault.eq(of_word(lambda pair: pair.flags.faults)),
         ]
@@ -155,10 +169,8 @@ class IssueBuffer(wiring.Component):
         i_next_odd = Signal()
         m.d.comb += [
             i_next_head.eq(i_head + last),
-            i_next_odd.eq(Mux(last, taken & of_pair(lambda pair: pair.flags.target_odd), 1)),
+            i_next_odd.eq(~last | of_pair(lambda pair: pair.flags.next_odd)),
         ]
-        takes_last = Signal()
-        m.d.comb += takes_last.eq(goes & last)
         for tier in range(tiers):
             here = i_tier == tier
             arrives = self.arrival.valid & (self.arrival.tier == tier)
@@ -174,14 +186,16 @@ class IssueBuffer(wiring.Component):
                     m.d.sync += [heads[tier].eq(i_next_head), odds[tier].eq(i_next_odd)]
                 with m.If(arrives):
                     m.d.sync += tails[tier].eq(tails[tier] + 1)
-                with m.If(arrives & ~(takes_last & here)):
-                    m.d.sync += pairs[tier].eq(pairs[tier] + 1)
-                with m.If(~arrives & (takes_last & here)):
-                    m.d.sync += pairs[tier].eq(pairs[tier] - 1)
+                # Bits to invert, for a multiplexer would become a clock enable, which is slower
+                # when `goes` is known last.
+                one, two = pairs[tier][0], pairs[tier][1]
+                more = Mux(arrives, Cat(1, one, one & two), 0)
+                fewer = Mux(arrives, 0, Cat(1, ~one, ~one & ~two))
+                flips = Mux(goes, Mux(last & here, fewer, more), more)
+                m.d.sync += pairs[tier].eq(pairs[tier] ^ flips)
 
-        # The next slot. Two choices are made, with and without the tier in I going on; what is
-        # known last picks one. That the instruction in I stalls, or a redirect that is known late,
-        # does not change the choice; the slot may then be lost to the tier.
+        # The next slot. That the instruction in I stalls, or a redirect that is known late, does
+        # not change the choice; the slot may then be lost to the tier.
         here = Signal(tiers)
         filled = Signal(tiers)
         m.d.comb += [
@@ -193,12 +207,6 @@ class IssueBuffer(wiring.Component):
                 )
             ),
         ]
-        staying = Signal(tiers)
-        leaving = Signal(tiers)
-        m.d.comb += [
-            staying.eq(self.ready & (filled | self.arriving)),
-            leaving.eq(staying & ~here),
-        ]
         i_has_one = Signal()
         runs_dry = Signal()
         m.d.comb += [
@@ -209,44 +217,33 @@ class IssueBuffer(wiring.Component):
         m.d.comb += shares.eq(bit(self.sharing, i_tier) & of_word(lambda pair: pair.flags.memory))
         leaves = Signal()
         m.d.comb += leaves.eq(present & (i_wfi | runs_dry | shares))
-        choice_staying = Signal(p.tier_bits)
-        choice_leaving = Signal(p.tier_bits)
-        m.d.comb += [
-            choice_staying.eq(highest(staying)),
-            choice_leaving.eq(highest(leaving)),
-        ]
-
-        # A pair that arrives now is the next of its tier if the tier has no other.
-        new = Signal(tiers)
-        m.d.comb += new.eq(
-            Cat((self.arrival.tier == tier) & (pairs[tier] == 0) for tier in range(tiers))
+        candidates = Signal(tiers)
+        m.d.comb += candidates.eq(
+            self.ready & (filled | self.arriving) & ~(here & leaves.replicate(tiers))
         )
 
-        def place(choice) -> list:
-            """The next instruction of another tier."""
-            return [
-                i_head.eq(pick([heads[tier] for tier in range(tiers)], choice)),
-                i_odd.eq(bit(odds, choice)),
-                i_new.eq(bit(new, choice)),
-            ]
-
-        with m.If(leaves):
-            m.d.sync += [
-                i_valid.eq(leaving.any()),
-                i_tier.eq(choice_leaving),
-                *place(choice_leaving),
-            ]
-        with m.Else():
-            m.d.sync += [i_valid.eq(staying.any()), i_tier.eq(choice_staying)]
-            with m.If(present & (choice_staying == i_tier)):
-                with m.If(goes):
-                    m.d.sync += [
-                        i_head.eq(i_next_head),
-                        i_odd.eq(i_next_odd),
-                        i_new.eq(last & i_has_one & (self.arrival.tier == i_tier)),
-                    ]
-                with m.Else():
-                    m.d.sync += i_new.eq(0)
-            with m.Else():
-                m.d.sync += place(choice_staying)
+        # A pair that arrives now is the next of its tier if the tier has no other. The tier in I
+        # goes on where its head is, unless this instruction goes.
+        new = Cat((self.arrival.tier == tier) & (pairs[tier] == 0) for tier in range(tiers))
+        goes_on = Signal()
+        m.d.comb += goes_on.eq(goes & of_highest(candidates, here))
+        m.d.sync += [i_valid.eq(candidates.any()), i_tier.eq(highest(candidates))]
+        for signal, next_one, places in (
+            (i_head, i_next_head, [heads[tier] for tier in range(tiers)]),
+            (i_odd, i_next_odd, odds),
+            (i_new, last & i_has_one & (self.arrival.tier == i_tier), new),
+        ):
+            m.d.sync += signal.eq(Mux(goes_on, next_one, of_highest(candidates, places)))
         return m
+
+
+def _touches(word: Value, register: Value) -> Value:
+    """1 if the instruction reads or writes this register."""
+    opcode = word[2:7]
+    stores = (opcode == Opcode.BRANCH) | (opcode == Opcode.STORE)
+    no_rs1 = (opcode == Opcode.LUI) | (opcode == Opcode.AUIPC) | (opcode == Opcode.JAL)
+    return (
+        (~stores & (word[7:12] == register))
+        | (~no_rs1 & (word[15:20] == register))
+        | (((opcode == Opcode.OP) | stores) & (word[20:25] == register))
+    )

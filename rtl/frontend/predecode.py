@@ -120,7 +120,8 @@ class Predecoder(wiring.Component):
                 "pair": Out(PAIR),
                 "ended": Out(tier_event_layout(params)),
                 "has_target": Out(1),
-                "target": Out(PC_BITS),
+                #: A word address within local memory.
+                "target": Out(params.imem.size_log2 - 2),
                 #: Where the last predicted return of this tier went.
                 "return_tier": In(params.tier_bits),
                 "return_target": Out(PC_BITS),
@@ -141,13 +142,17 @@ class Predecoder(wiring.Component):
         following = Signal(local_bits)
         m.d.sync += [
             arrived.eq(self.arrival),
-            local.eq(self.arrival.pc[local_bits:] == local_base),
+            # But for the last pair, behind which nothing is local.
+            local.eq(
+                (self.arrival.pc[local_bits:] == local_base) & ~self.arrival.pc[1:local_bits].all()
+            ),
             following.eq(Cat(0, self.arrival.pc[1:local_bits] + 1)),
         ]
 
         returning = Signal(tiers)
         words = [_Word(m, arrived.words[k], arrived.history.word_select(k, 2)) for k in range(2)]
         targets = []
+        insides = []
         follows = []
         pops = []
         ends = []
@@ -159,16 +164,16 @@ class Predecoder(wiring.Component):
                 total.eq(Cat(k, arrived.pc[1:local_bits]) + offset[:local_bits]),
             ]
             high = offset[local_bits:]
-            inside = Mux(total[-1], high.all(), ~high.any())
             follow = Signal(name=f"follow{k}")
             pop = Signal(name=f"pop{k}")
             end = Signal(name=f"end{k}")
             m.d.comb += [
-                follow.eq(local & inside & word.aligned & (word.jal | (word.branch & word.taken))),
+                follow.eq(local & word.aligned & (word.jal | (word.branch & word.taken))),
                 pop.eq(local & word.returns & ~bit(returning, arrived.tier)),
                 end.eq(follow | word.jal | word.jalr | word.waits_for_commit | arrived.faults[k]),
             ]
             targets.append(total[:local_bits])
+            insides.append(Mux(total[-1], high.all(), ~high.any()))
             follows.append(follow)
             pops.append(pop)
             ends.append(end)
@@ -178,18 +183,32 @@ class Predecoder(wiring.Component):
         m.d.comb += ends_first.eq(ends[0] & ~arrived.pc[0])
         follow = Mux(ends_first, follows[0], follows[1])
         pop = Mux(ends_first, pops[0], pops[1])
+        branch = Mux(ends_first, words[0].branch, words[1].branch)
         call = Mux(ends_first, words[0].call, words[1].call) & local
         stays = ~redirects(self.redirect, arrived.tier)
+        behind = Signal(local_bits)
+        m.d.comb += behind.eq(Mux(ends_first, Cat(1, arrived.pc[1:local_bits]), following))
 
         top = self._return_stack(
             m,
             push=arrived.valid & stays & call,
             pop=arrived.valid & stays & pop,
             tier=arrived.tier,
-            address=Mux(ends_first, Cat(1, arrived.pc[1:local_bits]), following),
+            address=behind,
         )
+        # Whether a target lies inside local memory is known late. A branch whose target does not
+        # is predicted not taken.
+        inside = Signal()
         target = Signal(local_bits)
-        m.d.comb += target.eq(Mux(pop, top, Mux(ends_first, targets[0], targets[1])))
+        m.d.comb += [
+            inside.eq(Mux(ends_first, insides[0], insides[1])),
+            target.eq(Mux(pop, top, Mux(inside, Mux(ends_first, targets[0], targets[1]), behind))),
+        ]
+
+        next_odds = [
+            Mux(pops[k], top[0], follows[k] & Mux(insides[k], targets[k][0], k == 0))
+            for k in range(2)
+        ]
 
         predicted = Memory(shape=local_bits, depth=p.contexts, init=[])
         m.submodules.predicted = predicted
@@ -218,16 +237,16 @@ class Predecoder(wiring.Component):
             self.pair.words.eq(arrived.words),
             self.pair.pc.eq(arrived.pc[1:]),
             flags.ends_first.eq(ends_first),
-            flags.taken.eq(follow | pop),
-            flags.target_odd.eq(target[0]),
+            flags.predicted.eq((follow & inside) | pop),
+            flags.next_odd.eq(Mux(ends_first, next_odds[0], next_odds[1])),
             flags.wfi.eq(Cat(word.wfi for word in words)),
             flags.memory.eq(Cat(word.memory for word in words)),
             flags.faults.eq(arrived.faults),
             flags.history.eq(arrived.history),
             self.ended.valid.eq(arrived.valid & (ends_first | ends[1])),
             self.ended.tier.eq(arrived.tier),
-            self.has_target.eq(follow | pop),
-            self.target.eq(Cat(target, local_base)),
+            self.has_target.eq((follow & (inside | branch)) | pop),
+            self.target.eq(target),
         ]
         self._waits(m, arrived, words, ends_first)
         return m

@@ -7,11 +7,9 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from ..isa import csr_addresses
 from ..layouts import csr_write_layout, tier_event_layout
 from ..params import CoreParams
-
-CSR = csr_addresses()
+from .csr_select import names_one_of
 
 
 class CycleCounter(wiring.Component):
@@ -23,9 +21,9 @@ class CycleCounter(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         m.d.sync += self.value.eq(self.value + 1)
-        with m.If(self.csr.write & (self.csr.address == CSR["mcycle"])):
+        with m.If(self.csr.write & names_one_of(self.csr.address, "mcycle")):
             m.d.sync += self.value[:32].eq(self.csr.data)
-        with m.If(self.csr.write & (self.csr.address == CSR["mcycleh"])):
+        with m.If(self.csr.write & names_one_of(self.csr.address, "mcycleh")):
             m.d.sync += self.value[32:].eq(self.csr.data)
         return m
 
@@ -54,8 +52,8 @@ class InstructionCounter(wiring.Component):
         m.submodules.counters = counters
         write = counters.write_port()
         read = counters.read_port(domain="comb")
-        sets_low = self.csr.write & (self.csr.address == CSR["minstret"])
-        sets_high = self.csr.write & (self.csr.address == CSR["minstreth"])
+        sets_low = self.csr.write & names_one_of(self.csr.address, "minstret")
+        sets_high = self.csr.write & names_one_of(self.csr.address, "minstreth")
         total = Signal(64)
         m.d.comb += [
             read.addr.eq(self.count.tier),

@@ -26,7 +26,7 @@ from ..layouts import (
 )
 from ..params import CoreParams
 from ..util import applied, bit, pick
-from .csr_select import chosen, halves, is_one_of
+from .csr_select import chosen, halves, names_one_of
 from .monitor import EVENT_COUNTER_BITS, LATENCY_BITS
 
 CSR = csr_addresses()
@@ -152,7 +152,7 @@ class CsrFile(wiring.Component):
         readable["mtierrun"] = shared
         readable["mceiling"] = pick(list(self.ceilings), self.tier)
         readable["mbusmode"] = Cat(bit(self.buffered, self.tier), bit(self.sharing, self.tier))
-        with m.If(access.write & (self.address == CSR["mbusmode"])):
+        with m.If(access.write & names_one_of(self.address, "mbusmode")):
             for tier in range(p.tiers):
                 with m.If(self.tier == tier):
                     m.d.sync += self.buffered[tier].eq(applied(access, self.buffered[tier], 0))
@@ -179,11 +179,11 @@ class CsrFile(wiring.Component):
         retired = chosen(m, self.address, self._retired())
         last_written = Signal(32)
         from_last = Signal()
-        shared = Signal()
+        names_shared = Signal()
         m.d.sync += [
             last_written.eq(self.late_write.data),
-            shared.eq(is_one_of(self.x_address, SHARED_LATE_CSRS)),
-            from_last.eq(self.reads & a.write & (a.address == self.address) & shared),
+            names_shared.eq(names_one_of(self.x_address, *SHARED_LATE_CSRS)),
+            from_last.eq(self.reads & a.write & (a.address == self.address) & names_shared),
         ]
         m.d.comb += [
             self.read_data.eq(Mux(from_last, last_written, read | Mux(a_reads, retired, 0))),
@@ -200,7 +200,7 @@ class CsrFile(wiring.Component):
         trap = self.trap
 
         def written(name: str) -> Value:
-            return access.write & (self.address == CSR[name])
+            return access.write & names_one_of(self.address, name)
 
         # Rows {tier, 0}: mtvec; {tier, 1}: mepc.
         vectors = Memory(shape=PC_BITS, depth=2 * p.contexts, init=[])
@@ -210,7 +210,7 @@ class CsrFile(wiring.Component):
         m.d.comb += [
             vector_read.addr.eq(Cat(self.x_wants_mepc, self.x_tier)),
             self.x_vector.eq(vector_read.data),
-            vector_write.addr.eq(Cat(trap.valid | (self.address == CSR["mepc"]), self.tier)),
+            vector_write.addr.eq(Cat(trap.valid | names_one_of(self.address, "mepc"), self.tier)),
             vector_write.data.eq(Mux(trap.valid, trap.pc, applied(access, self.vector, 2))),
             vector_write.en.eq(trap.valid | written("mepc") | written("mtvec")),
         ]
@@ -220,12 +220,14 @@ class CsrFile(wiring.Component):
         scratch_write = scratch.write_port()
         scratch_read = scratch.read_port(domain="comb")
         remote = Signal()
+        names_mtval = Signal()
         m.d.comb += [
-            remote.eq((self.address >> 3) == (CSR["mtierarg0"] >> 3)),
-            scratch_read.addr.eq(Cat(self.address == CSR["mtval"], self.tier)),
+            names_mtval.eq(names_one_of(self.address, "mtval")),
+            remote.eq(names_one_of(self.address, *(f"mtierarg{tier}" for tier in range(8)))),
+            scratch_read.addr.eq(Cat(names_mtval, self.tier)),
             scratch_write.addr.eq(
                 Cat(
-                    trap.valid | (self.address == CSR["mtval"]),
+                    trap.valid | names_mtval,
                     Mux(remote & ~trap.valid, self.address[: p.tier_bits], self.tier),
                 )
             ),
@@ -292,11 +294,11 @@ class CsrFile(wiring.Component):
         p = self._params
         access = self.access
         posted = Signal(p.tiers)
-        with m.If(access.write & (self.address == CSR["mpost"])):
+        with m.If(access.write & names_one_of(self.address, "mpost")):
             m.d.sync += posted.eq(applied(access, posted))
         # A line traps a cycle later than it wakes.
-        line_interrupt = Signal(p.tiers)
-        m.d.sync += line_interrupt.eq(self.line_interrupt)
+        line_traps = Signal(p.tiers)
+        m.d.sync += line_traps.eq(self.line_interrupt)
 
         enables = {code: Signal(p.tiers, name=f"enable_{code.name.lower()}") for code in Interrupt}
         sources = {
@@ -305,14 +307,14 @@ class CsrFile(wiring.Component):
             Interrupt.MEI: self.line_interrupt,
         }
         for tier in range(p.tiers):
-            with m.If(access.write & (self.address == CSR["mie"]) & (self.tier == tier)):
+            with m.If(access.write & names_one_of(self.address, "mie") & (self.tier == tier)):
                 m.d.sync += [
                     enable[tier].eq(applied(access, enable[tier], code))
                     for code, enable in enables.items()
                 ]
         software = posted & enables[Interrupt.MSI]
         timer = self.timer & enables[Interrupt.MTI]
-        external = line_interrupt & enables[Interrupt.MEI]
+        external = line_traps & enables[Interrupt.MEI]
         m.d.comb += [
             self.wake.eq(
                 Cat(

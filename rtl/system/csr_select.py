@@ -2,16 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from functools import cache
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
 from ..isa import csr_addresses
 
 CSR = csr_addresses()
+ADDRESS_BITS = 12
 
 
 def is_one_of(address: Value, names: tuple[str, ...]) -> Value:
     """1 if the address is that of one of these CSRs."""
     return Cat(address == CSR[name] for name in names).any()
+
+
+def _wider(pattern: str, others: Collection[str], order: Sequence[int]) -> str:
+    """The pattern with as many bits as possible that do not count, tried in this order."""
+    for place in order:
+        wider = pattern[:place] + "-" + pattern[place + 1 :]
+        counting = [n for n, bit in enumerate(wider) if bit != "-"]
+        if not any(all(other[n] == wider[n] for n in counting) for other in others):
+            pattern = wider
+    return pattern
+
+
+@cache
+def patterns(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Patterns that the addresses of these CSRs match, and those of no others."""
+    wanted = {f"{CSR[name]:0{ADDRESS_BITS}b}" for name in names}
+    others = {f"{address:0{ADDRESS_BITS}b}" for address in CSR.values()} - wanted
+    places = range(ADDRESS_BITS)
+    orders = [[(place + first) % ADDRESS_BITS for place in places] for first in places]
+    orders += [order[::-1] for order in orders]
+    found: list[str] = []
+    for address in sorted(wanted):
+        if not any(
+            all(bit in ("-", its) for bit, its in zip(pattern, address, strict=True))
+            for pattern in found
+        ):
+            candidates = (_wider(address, others, order) for order in orders)
+            found.append(max(candidates, key=lambda pattern: pattern.count("-")))
+    return tuple(found)
+
+
+def names_one_of(address: Value, *names: str) -> Value:
+    """1 if the address, which is that of some CSR, is that of one of these.
+
+    What it gives for an address that is no CSR's is not said, so that few bits have to be compared.
+    """
+    return address.matches(*patterns(names))
 
 
 def halves(names: tuple[str, ...], counter: Value) -> dict[str, Value]:
@@ -23,7 +64,7 @@ def halves(names: tuple[str, ...], counter: Value) -> dict[str, Value]:
 def chosen(m: Module, address: Value, readable: dict[str, Value]) -> Value:
     """The value of the CSR that `address` named a cycle ago, 32 bits; 0 if it is none of these.
 
-    One select for each value, registered in ``m``.
+    One select for each value, registered in ``m``. Not said if `address` is no CSR's.
     """
     names: dict[int, list[str]] = {}
     for name, value in readable.items():
@@ -31,6 +72,6 @@ def chosen(m: Module, address: Value, readable: dict[str, Value]) -> Value:
     read: Value = Const(0, 32)
     for aliases in names.values():
         select = Signal(name=f"reads_{aliases[0]}")
-        m.d.sync += select.eq(is_one_of(address, tuple(aliases)))
+        m.d.sync += select.eq(names_one_of(address, *aliases))
         read = read | Mux(select, Value.cast(readable[aliases[0]]), 0)
     return read

@@ -7,12 +7,11 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from ..isa import LINE_PRIORITY_BITS, LINES_PER_PRIORITY_CSR, csr_addresses
+from ..isa import LINE_PRIORITY_BITS, LINES_PER_PRIORITY_CSR
 from ..layouts import csr_access_layout, csr_write_layout
 from ..params import CoreParams
 from ..util import applied, highest, pick
-
-CSR = csr_addresses()
+from .csr_select import names_one_of
 
 
 class LineUnit(wiring.Component):
@@ -57,13 +56,13 @@ class LineUnit(wiring.Component):
         late = self.late_write
 
         def written(name: str) -> Value:
-            return late.write & (late.address == CSR[name])
+            return late.write & names_one_of(late.address, name)
 
         before = Signal(p.lines)
         latched = Signal(p.lines)
         acknowledged = Signal(p.lines)
         rising = self.lines & ~before
-        with m.If(csr.write & (csr.address == CSR["mlineack"])):
+        with m.If(csr.write & names_one_of(csr.address, "mlineack")):
             m.d.comb += acknowledged.eq(applied(csr, Const(0, p.lines)))
         m.d.sync += [
             before.eq(self.lines),

@@ -11,7 +11,7 @@ from ..isa import Event, csr_addresses
 from ..layouts import csr_access_layout, tier_event_layout
 from ..params import CoreParams
 from ..util import applied, bit, highest, pick
-from .csr_select import is_one_of
+from .csr_select import is_one_of, names_one_of
 
 CSR = csr_addresses()
 #: Width of an event counter; the bits above read 0.
@@ -33,9 +33,11 @@ class EventCounters(wiring.Component):
             {
                 #: What happened in a cycle, and to which tier.
                 "happened": In(data.ArrayLayout(tier_event_layout(params), len(Event))),
-                #: Stage M: a CSR instruction, which reads one of the counters if `reads`.
+                #: Stage X: tier and address of the CSR instruction that will be in M.
+                "x_tier": In(params.tier_bits),
+                "x_address": In(12),
+                #: Stage M: the CSR instruction.
                 "csr": In(csr_access_layout(params)),
-                "reads": In(1),
                 "value": Out(EVENT_COUNTER_BITS),
             }
         )
@@ -46,13 +48,27 @@ class EventCounters(wiring.Component):
         csr = self.csr
         rows = [(event, tier) for event in Event for tier in range(p.tiers)]
         addresses = [Const(event << p.tier_bits | tier, 2 + p.tier_bits) for event, tier in rows]
-        turn = Signal(range(len(rows)))
-        row = Signal(2 + p.tier_bits)
-        with m.If(~self.reads):
-            m.d.sync += turn.eq(Mux(turn == len(rows) - 1, 0, turn + 1))
+        turn = Signal(2 + p.tier_bits, init=addresses[0].value)
+        next_turn = Signal.like(turn)
+        row = Signal.like(turn)
+        reads = Signal()
+        names = tuple(f"mhpmcounter{event + 2}{half}" for event in Event for half in ("", "h"))
+        x_reads = is_one_of(self.x_address, names)
         # Event 1 is in mhpmcounter3.
-        event = (csr.address[:2] - (CSR["mhpmcounter3"] - 1))[:2]
-        m.d.comb += row.eq(Mux(self.reads, Cat(csr.tier, event), pick(addresses, turn)))
+        x_event = (self.x_address[:2] - (CSR["mhpmcounter3"] - 1))[:2]
+        turn_tier, turn_event = turn[: p.tier_bits], turn[p.tier_bits :]
+        with m.If(reads):
+            m.d.comb += next_turn.eq(turn)
+        with m.Elif(turn_tier != p.tiers - 1):
+            m.d.comb += next_turn.eq(turn + 1)
+        with m.Else():
+            last = turn_event == max(Event).value
+            m.d.comb += next_turn[p.tier_bits :].eq(Mux(last, min(Event).value, turn_event + 1))
+        m.d.sync += [
+            turn.eq(next_turn),
+            reads.eq(x_reads),
+            row.eq(Mux(x_reads, Cat(self.x_tier, x_event), next_turn)),
+        ]
 
         # Enough for four rounds, because CSR instructions put the turns off.
         pending_bits = len(rows).bit_length() + 2
@@ -73,7 +89,7 @@ class EventCounters(wiring.Component):
         write = counters.write_port()
         total = self.value
         is_high = csr.address[7]
-        sets = self.reads & csr.write
+        sets = reads & csr.write
         changed = Signal(32)
         m.d.comb += [
             read.addr.eq(row),
@@ -163,7 +179,8 @@ class PerformanceMonitor(wiring.Component):
                 "awake": In(params.tiers),
                 "waking": In(params.tiers),
                 "issued": In(tier_event_layout(params)),
-                #: Stage X: address of the CSR instruction that will be in M.
+                #: Stage X: tier and address of the CSR instruction that will be in M.
+                "x_tier": In(params.tier_bits),
                 "x_address": In(12),
                 #: Stage M: the CSR instruction.
                 "csr": In(csr_access_layout(params)),
@@ -191,9 +208,12 @@ class PerformanceMonitor(wiring.Component):
             m.d.sync += last.eq(issued.tier)
 
         counters = m.submodules.counters = EventCounters(p)
-        names = tuple(f"mhpmcounter{event + 2}{half}" for event in Event for half in ("", "h"))
-        m.d.sync += counters.reads.eq(is_one_of(self.x_address, names))
-        m.d.comb += [counters.csr.eq(self.csr), self.events.eq(counters.value)]
+        m.d.comb += [
+            counters.x_tier.eq(self.x_tier),
+            counters.x_address.eq(self.x_address),
+            counters.csr.eq(self.csr),
+            self.events.eq(counters.value),
+        ]
         for event, valid, tier in (
             (Event.OWNED, awake.any(), owner),
             (Event.FILLED, issued.valid & (issued.tier < chooser), issued.tier),
@@ -208,7 +228,7 @@ class PerformanceMonitor(wiring.Component):
             latency.waking.eq(waking),
             latency.issued.eq(issued),
             latency.tier.eq(self.csr.tier),
-            latency.clear.eq(self.csr.write & (self.csr.address == CSR["mtierlatency"])),
+            latency.clear.eq(self.csr.write & names_one_of(self.csr.address, "mtierlatency")),
             self.latency.eq(latency.value),
         ]
         return m

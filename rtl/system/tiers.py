@@ -6,12 +6,10 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from ..isa import csr_addresses
 from ..layouts import csr_access_layout, redirect_layout, tier_event_layout
 from ..params import CoreParams
 from ..util import applied, redirects
-
-CSR = csr_addresses()
+from .csr_select import names_one_of
 
 
 class TierState(wiring.Component):
@@ -71,9 +69,12 @@ class TierState(wiring.Component):
         redirected = Cat(redirects(self.redirect, tier) for tier in range(tiers))
         started = Signal(tiers, init=1)
         wfi_in_pipe = Signal(tiers)
+        # All that a wake needs but `wake`, which is known last.
+        may_wake = Signal(tiers)
         m.d.comb += [
             self.started.eq(started),
-            self.waking.eq(started & self.waiting & self.wake & self.settled & ~self.stop),
+            may_wake.eq(started & self.waiting & self.settled & ~self.stop),
+            self.waking.eq(may_wake & self.wake),
         ]
 
         # wfi: from its issue until it retires, then until an interrupt is pending.
@@ -92,7 +93,10 @@ class TierState(wiring.Component):
         divides = Signal(tiers)
         waits_for_bus = Signal(tiers)
         waits_for_divider = Signal(tiers)
-        m.d.comb += divides.eq(self.divider_busy & ~self.interrupt)
+        # A cycle late, so that only a wake comes from the lines straight to `ready`.
+        interrupted = Signal(tiers)
+        m.d.sync += interrupted.eq(self.interrupt)
+        m.d.comb += divides.eq(self.divider_busy & ~interrupted)
         for cause, waits, busy in (
             ("wait_for_bus", waits_for_bus, self.bus_busy),
             ("wait_for_divider", waits_for_divider, divides),
@@ -108,7 +112,7 @@ class TierState(wiring.Component):
                 & (self.waiting[tier] | (self.stopped.valid & (self.stopped.tier == tier)))
             ):
                 m.d.sync += [started[tier].eq(0), self.stop[tier].eq(0)]
-        with m.If(self.csr.write & (self.csr.address == CSR["mtierrun"])):
+        with m.If(self.csr.write & names_one_of(self.csr.address, "mtierrun")):
             wanted = applied(self.csr, started)
             m.d.sync += [
                 started.eq(started | wanted),
@@ -116,7 +120,7 @@ class TierState(wiring.Component):
             ]
 
         # Ceilings of the tiers that are awake.
-        with m.If(self.csr.write & (self.csr.address == CSR["mceiling"])):
+        with m.If(self.csr.write & names_one_of(self.csr.address, "mceiling")):
             for tier in range(tiers):
                 with m.If(self.csr.tier == tier):
                     m.d.sync += self.ceilings[tier].eq(applied(self.csr, self.ceilings[tier]))
@@ -128,7 +132,13 @@ class TierState(wiring.Component):
                 ).any()
             )
 
-        m.d.comb += self.ready.eq(
-            started & ~wfi_in_pipe & (~self.waiting | self.waking) & ~blocked & ~self.held
-        )
+        free = Signal(tiers)
+        runs = Signal(tiers, attrs={"keep": 1})
+        wakes = Signal(tiers, attrs={"keep": 1})
+        m.d.comb += [
+            free.eq(started & ~wfi_in_pipe & ~blocked & ~self.held),
+            runs.eq(free & ~self.waiting),
+            wakes.eq(free & may_wake),
+            self.ready.eq(runs | (wakes & self.wake)),
+        ]
         return m

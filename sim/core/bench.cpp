@@ -23,6 +23,9 @@ uint32_t channel(uint64_t value, unsigned channel, unsigned width) {
     return static_cast<uint32_t>(value >> (channel * width) & ((1ull << width) - 1));
 }
 
+// What RVFI gives for mcause of a line's interrupt: the interrupt bit above five of the code.
+constexpr uint32_t kExternalInterrupt = 1u << 5 | 11;
+
 // Only models made for it have the port.
 template <typename Core>
 void choose_mutation(Core& core, unsigned mutation) {
@@ -37,7 +40,8 @@ void choose_mutation(Core& core, unsigned mutation) {
 Bench::Bench(const Options& options)
     : options_(options),
       random_state_(options.seed * 0x9e3779b97f4a7c15ull + 1),
-      latencies_(options.raises.size(), -1) {
+      latencies_(options.raises.size(), -1),
+      trap_latencies_(options.raises.size(), -1) {
     for (const auto& [base, size] : options.memories)
         memory_.add(static_cast<uint32_t>(base), static_cast<uint32_t>(size));
     if (!options.trace.empty()) {
@@ -240,6 +244,8 @@ void Bench::observe() {
     for (unsigned c = 0; c < 2; c++) {
         if (!(core_.rvfi_valid >> c & 1)) continue;
         instructions_ += !(core_.rvfi_trap >> c & 1);
+        if (channel(core_.rvfi_cause, c, 6) == kExternalInterrupt && core_.rvfi_intr >> c & 1)
+            note_trap(channel(core_.rvfi_ctx, c, TIER_BITS));
         if (host_)
             host_->stored(cycle_, channel(core_.rvfi_mem_addr, c, 32),
                           channel(core_.rvfi_mem_wdata, c, 32),
@@ -253,6 +259,14 @@ void Bench::observe() {
     if (host_ && host_->serve(cycle_)) {
         end_ = End::kToHost;
         code_ = host_->code();
+    }
+}
+
+void Bench::note_trap(uint32_t tier) {
+    for (size_t index = 0; index < trap_latencies_.size(); index++) {
+        const Raise& raise = options_.raises[index];
+        if (trap_latencies_[index] < 0 && cycle_ >= raise.cycle && raise.tier == tier)
+            trap_latencies_[index] = static_cast<int64_t>(cycle_ - raise.cycle);
     }
 }
 

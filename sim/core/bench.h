@@ -58,6 +58,8 @@ class Bench {
     const std::vector<std::pair<uint64_t, uint32_t>>& marks() const { return marks_; }
     // For each of `raises`, cycles until an instruction of its tier issued; -1 if none did.
     const std::vector<int64_t>& latencies() const { return latencies_; }
+    // The same until the first instruction of its tier's trap handler for a line retired.
+    const std::vector<int64_t>& trap_latencies() const { return trap_latencies_; }
 
    private:
     void clock();
@@ -70,6 +72,8 @@ class Bench {
     void record();
     // What retires, and what issues.
     void observe();
+    // The first instruction of a handler for a line retires.
+    void note_trap(uint32_t tier);
     void write_signature(const Program& program);
     void write_result() const;
     void write_coverage();
@@ -91,7 +95,7 @@ class Bench {
     uint64_t instructions_ = 0;
     std::unique_ptr<HostInterface> host_;
     std::vector<std::pair<uint64_t, uint32_t>> marks_;
-    std::vector<int64_t> latencies_;
+    std::vector<int64_t> latencies_, trap_latencies_;
     FILE* trace_ = nullptr;
     std::ofstream events_;
 #if VM_TRACE

@@ -28,7 +28,7 @@ void Sweep::run(const Bench::Options& options, const Program& program, std::ostr
     if (undisturbed.end() == Bench::End::kLimit)
         throw std::runtime_error("the program does not end by itself");
     const uint64_t begin = marked(undisturbed, 1), end = marked(undisturbed, 2);
-    output << "-1,-1," << undisturbed.code() << ",-1,-1,-1\n";
+    output << "-1,-1," << undisturbed.code() << ",-1,-1,-1,-1\n";
 
     const auto run_with = [&](int64_t first, int64_t second) {
         Bench::Options disturbed = options;
@@ -41,9 +41,10 @@ void Sweep::run(const Bench::Options& options, const Program& program, std::ostr
         int64_t latencies[2] = {-1, -1};
         for (size_t index = 0; index < disturbed.raises.size(); index++)
             latencies[disturbed.raises[index].line] = bench.latencies()[index];
+        const int64_t trapped = first >= 0 ? bench.trap_latencies()[0] : -1;
         const int64_t code = bench.end() == Bench::End::kLimit ? -1 : int64_t{bench.code()};
         output << first << ',' << second << ',' << code << ',' << latencies[0] << ','
-               << latencies[1] << ',' << first_difference(undisturbed.memory(), bench.memory())
+               << latencies[1] << ',' << trapped << ',' << first_difference(undisturbed.memory(), bench.memory())
                << '\n';
     };
     if (single_step) {

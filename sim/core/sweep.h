@@ -20,8 +20,9 @@ struct Sweep {
 
     // Writes a line of comma-separated values for each run: cycle of line 0 and of line 1, -1 if it
     // does not rise; exit code, -1 if there was no end; cycles to the first instruction that the
-    // tier of line 0, and of line 1, issues then; the first address whose word in memory on the bus
-    // is not as the undisturbed run leaves it, -1 if there is none. The undisturbed run comes first.
+    // tier of line 0, and of line 1, issues then; cycles until the first instruction of a trap handler
+    // for line 0 retires, -1 if none does; the first address whose word in memory on the bus is not as
+    // the undisturbed run leaves it, -1 if there is none. The undisturbed run comes first.
     // Throws std::runtime_error if that one has no marks or does not end.
     void run(const Bench::Options& options, const Program& program, std::ostream& output) const;
 };

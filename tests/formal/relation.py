@@ -37,6 +37,9 @@ SHARED_CSRS = tuple(
     or name in ("mpost", "mceiling")
 )
 
+#: Addresses that are some CSR's.
+EXISTING = tuple(CSR.values())
+
 #: Registers with one element for each tier, and the element's width.
 PER_TIER = {
     "fetcher.remote": 1,
@@ -57,11 +60,12 @@ PER_TIER = {
     "csrs.sharing": 1,
     "csrs.buffered": 1,
     "csrs.before": 1,
+    "tiers.interrupted": 1,
     "csrs._enabled": 1,
     "csrs.enable_mei": 1,
     "csrs.enable_mti": 1,
     "csrs.enable_msi": 1,
-    "csrs.line_interrupt$37": 1,
+    "csrs.line_traps": 1,
     "line_unit.masks": 2,
 }
 #: Registers that are the same in both cores whoever uses them.
@@ -75,9 +79,9 @@ COMMON = {
 }
 #: Memories addressed by {tier, row}, and the rows of a tier.
 ROWS = {
-    "fetcher.sequential": 1,
-    "fetcher.target$64": 1,
-    "fetcher.redirect$65": 1,
+    "fetcher.sequential_pcs": 1,
+    "fetcher.target_pcs": 1,
+    "fetcher.redirect_pcs": 1,
     "predecoder.return_stack": 1,
     "predecoder.predicted": 1,
     "predecoder.seen": 1,
@@ -168,7 +172,10 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
         ended = side.layout("fetcher.ended", event)
         ended_owned.append(side.owned(ended.valid, ended.tier))
         ended_parts.append(
-            [side.wire("fetcher.ended_has_target", 1), side.wire("fetcher.target", PC_BITS)]
+            [
+                side.wire("fetcher.ended_has_target", 1),
+                side.wire("fetcher.target", IMEM.size_log2 - 2),
+            ]
         )
         arrived = side.layout("predecoder.arrived", arrival_layout(params))
         arrived_owned.append(side.owned(arrived.valid, arrived.tier))
@@ -227,7 +234,7 @@ def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
                 m,
                 side.wire("multiplier.result", 32),
                 side.wire("line_unit.candidates0", lines),
-                side.wire("csrs.shared$89", 1),
+                side.wire("csrs.names_shared", 1),
                 *reads,
             ]
         )
@@ -300,17 +307,24 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     elsewhere = m.departs | m.predicted_return | m.remote | m.stopped | waits
     of_others = Cat(m.needs_idle[tier] & (m.tier != tier) for tier in range(top + 1))
     yield f"{name} needs_idle", ~of_others.any()
-    yield f"{name} access", ~(m.waits_for_access | m.collects | m.access_fault) | m.remote
+    yield f"{name} access", ~(m.waits_for_access | m.collects) | m.remote
     # What a CSR instruction of another tier writes in stage A.
     write = side.layout("csrs.a", csr_access_layout(core.params))
     shares = write.write & one_of(write.address, SHARED_CSRS)
     yield f"{name} csr write", ~shares | (write.tier == top)
     yield f"{name} counts for", core._instructions.count.tier == write.tier
     reads_started = side.wire("csrs.reads_mtierrun", 1)
-    yield f"{name} reads", reads_started == (m.csr_address == CSR["mtierrun"])
+    # Where there is no CSR, what is selected does not matter.
+    named, written = (one_of(address, EXISTING) for address in (m.csr_address, write.address))
+    yield f"{name} csr exists", ~(m.certain & m.control.csr) | named
+    yield f"{name} completes", ~m.completes | m.certain
+    yield f"{name} departs", m.completes | m.departs
+    yield f"{name} written csr exists", ~write.write | written
+    yield f"{name} reads", ~named | (reads_started == (m.csr_address == CSR["mtierrun"]))
     late = tuple(CSR[shared] for shared in SHARED_LATE_CSRS)
-    yield f"{name} shared", side.wire("csrs.shared$89", 1) == one_of(m.csr_address, late)
-    yield f"{name} writes_csr", ~m.writes_csr | m.control.csr
+    shared = side.wire("csrs.names_shared", 1)
+    yield f"{name} shared", ~named | (shared == one_of(m.csr_address, late))
+    yield f"{name} writes_csr", ~m.writes_csr | (m.control.csr & m.certain)
     yield f"{name} moves", ~moves | (m.certain & ~elsewhere)
     yield f"{name} resets", ~side.wire("commit.resets", 1)
     yield f"{name} runs", core._tiers.started[top] & ~core._tiers.stop[top]

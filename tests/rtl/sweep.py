@@ -12,6 +12,11 @@ from tierv.sim.core_model import CoreModel
 
 #: The first instruction of the urgent tier issues so many cycles after its line has risen, always.
 LATENCY_CYCLES = 1
+#: The first instruction of a trap handler retires so many cycles after its line has risen, at the
+#: most; wait states of one access come on top.
+TRAP_CYCLES = 21
+#: Classes that take traps of their own, during which no other is taken, or that fetch from the bus.
+MASKS_TRAPS = ("ecall", "illegal", "misaligned", "bus-error", "fetch-fault", "code-on-the-bus")
 #: Classes in which tier 1 does not always wait, or the program holds it back.
 HOLDS_SECOND = ("post", "ceiling", "stop")
 
@@ -29,7 +34,7 @@ def sweep(
 
     Raises ``AssertionError`` for an end state that is not the undisturbed run's, for a line that
     was not served once, and for a latency of the most urgent tier, or of tier 1 while no other one
-    is disturbed, that is not ``LATENCY_CYCLES``.
+    is disturbed, that is not ``LATENCY_CYCLES``; for one of a trap handler above ``TRAP_CYCLES``.
     """
     elf = folder / "program.elf"
     elf.write_bytes(program.elf())
@@ -53,6 +58,9 @@ def sweep(
         assert run["difference"] < 0, f"{lines}: another word at {run['difference']:#x}"
     if len(program.tiers) > 1:
         _check_latencies(runs, where, both=program.name not in HOLDS_SECOND)
+    elif program.name not in MASKS_TRAPS:
+        worst = runs["trap_latency"].max()
+        assert 0 < worst <= TRAP_CYCLES + wait_states, f"{where}: a trap after {worst} cycles"
     return runs
 
 
