@@ -22,8 +22,9 @@ _GAP, _START = 200_000, 1_500_000
 #: Bytes of the headers in front of a datagram's payload, and where its UDP length is.
 _PAYLOAD, _UDP_LENGTH = 42, slice(38, 40)
 
-#: Priority of IRQ 0 to 15 for the forms that the FAQ explains, 0 the most urgent. On an unchanged
-#: PC, 0 and 8, the timer, IRQ 0, has priority 0, and the serial ports, IRQ 3 and 4, have 11 and 12.
+#: Priority of IRQ 0 to 15 for the forms that the FAQ names, 0 the most urgent, worked out by hand.
+#: The FAQ itself prints the order of an unchanged PC, 0 and 8: the timer, IRQ 0, has priority 0,
+#: and the serial ports, IRQ 3 and 4, have 11 and 12.
 FORMS = {
     "0 8": (0, 1, 2, 11, 12, 13, 14, 15, 3, 4, 5, 6, 7, 8, 9, 10),
     "3": (5, 6, 7, 0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 8, 9),
@@ -65,15 +66,15 @@ class _Answer:
 class Rotation(Experiment):
     """The forms ``irqtune MASTER [SLAVE]``, carried out by the services' firmware over UDP.
 
-    Line n stands for IRQ n. Compared are the table that the command prints, with the FAQ's for the
-    forms that it explains and with the definition of two cascaded 8259s for all others, and the
-    priorities that the lines of the SoC then have.
+    Line n stands for IRQ n. Compared are the table that the command prints, for the FAQ's forms
+    with tables worked out by hand and for all others with the definition of two cascaded 8259s, and
+    the priorities that the lines of the SoC then have.
     """
 
     id = "E11"
     title = "irqtune tables"
     reference = "the IRQTUNE FAQ's forms 3, 3 12 and 2 11, and the priorities of an unchanged PC"
-    pass_line = "S and B: every priority of every form is the FAQ's"
+    pass_line = "S and B: every priority of every form is right"
     length_unit = "settings of master and slave"
     short_length = 64
     full_length = 64
@@ -98,7 +99,7 @@ class Rotation(Experiment):
                 {
                     "build": build,
                     "irqtune": form,
-                    "source": "FAQ" if form in FORMS else "8259",
+                    "compared with": "table" if form in FORMS else "definition",
                     "priorities of IRQ 0 to 15": " ".join(map(str, answers[form].table)),
                     "lines compared": sum(line < _IRQS for line in answers[form].lines),
                     "wrong": answers[form].errors(wanted[form]),

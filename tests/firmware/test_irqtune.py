@@ -51,7 +51,7 @@ def error(commands: Program, text: str) -> str:
 
 
 @pytest.mark.parametrize(("setting", "table"), TABLES.items())
-def test_the_tables_are_those_of_the_faq(commands, setting, table):
+def test_the_faq_s_forms_give_the_tables_worked_out_by_hand(commands, setting, table):
     assert rotate(commands, *setting) == table
 
 

@@ -52,7 +52,7 @@ def test_a_wait_or_a_loss_out_of_line_fails():
     assert not holds(order.OWN_TIER, 0, 1.1, 0)
 
 
-def test_the_definition_of_two_8259s_gives_the_faq_s_tables():
+def test_the_definition_of_two_8259s_gives_the_tables_worked_out_by_hand():
     for form, table in rotation.FORMS.items():
         master, *slave = map(int, form.split())
         assert rotation.rotated(master, *(slave or [14])) == table
