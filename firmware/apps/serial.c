@@ -4,6 +4,7 @@
 #include "alarm.h"
 #include "apps/idle.h"
 #include "apps/network.h"
+#include "apps/network_line.h"
 #include "apps/terminal/terminal.h"
 #include "context.h"
 #include "irq.h"
@@ -12,7 +13,6 @@
 enum {
     USUAL_PRIORITY = 8,
     SERIAL_PRIORITY = 10,
-    ETHMAC_MOST_BYTES = 512,
     RESULT_IDLE_CYCLES = 0,
     RESULT_CYCLES,
     RESULT_TIMER_INTERRUPTS,
@@ -26,32 +26,6 @@ SET_BEFORE_RUN uint32_t run_cycles = 1000000;
 
 static const volatile bool never = false;
 
-static void wake_ethmac(void)
-{
-    irq_kick(ETHMAC_INTERRUPT);
-}
-
-/* Longest path: ethmac_service() with ETHMAC_MOST_BYTES. */
-static void serve_ethmac(void *context, bool pending)
-{
-    (void)context;
-    if (network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0)) {
-        context_post_protocol();
-    }
-    if (ethmac_has_work(&network_mac)) {
-        wake_ethmac();
-    }
-}
-
-static void tick(alarm_t *alarm)
-{
-    alarm_repeat(alarm, CONFIG_CLOCK_FREQUENCY);
-    network_tick();
-    context_post_protocol();
-}
-
-static alarm_t second = {.ring = tick};
-
 void interrupt_service(uint32_t lines)
 {
     (void)lines;
@@ -61,7 +35,7 @@ void interrupt_service(uint32_t lines)
 void protocol_service(void)
 {
     irq_dispatch_protocol();
-    network_protocol(wake_ethmac);
+    network_line_protocol();
     terminal_protocol();
 }
 
@@ -95,12 +69,10 @@ static void wait_until(uint32_t cycle)
 int main(void)
 {
     network_init();
-    network_mac.most_bytes = ETHMAC_MOST_BYTES;
     idle_calibrate();
     alarm_init(USUAL_PRIORITY);
-    (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve_ethmac, NULL, USUAL_PRIORITY);
+    network_line_init(USUAL_PRIORITY);
     terminal_init(SERIAL_PRIORITY);
-    alarm_set(&second, CONFIG_CLOCK_FREQUENCY);
     irq_start();
     report_mark(MARK_READY);
     if ((int32_t)(idle_clock() - start_cycle) >= 0) {

@@ -20,6 +20,7 @@
 #include "apps/irqtune/irqtune.h"
 #include "apps/lin/lin.h"
 #include "apps/network.h"
+#include "apps/network_line.h"
 #include "apps/remote.h"
 #include "apps/source.h"
 #include "apps/terminal/terminal.h"
@@ -68,39 +69,6 @@ static void serve_console(void *context, bool pending)
     }
 }
 
-/* Longest path: ethmac_service() with ETHMAC_MOST_BYTES; shares the network's rings with tier 1. */
-static void serve_ethmac(void *context, bool pending)
-{
-    (void)context;
-    context_share_slots();
-    if (network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0)) {
-        context_post_protocol();
-    }
-    context_keep_slots();
-    if (ethmac_has_work(&network_mac)) {
-        irq_kick(ETHMAC_INTERRUPT);
-    }
-}
-
-static uint32_t frames_received(const void *context)
-{
-    return ((const ethmac_t *)context)->received;
-}
-
-static void wake_ethmac(void)
-{
-    irq_kick(ETHMAC_INTERRUPT);
-}
-
-static void tick(alarm_t *alarm)
-{
-    alarm_repeat(alarm, CONFIG_CLOCK_FREQUENCY);
-    network_tick();
-    context_post_protocol();
-}
-
-static alarm_t second = {.ring = tick};
-
 /* Tier 2, and those above it. */
 void interrupt_service(uint32_t lines)
 {
@@ -112,7 +80,7 @@ void interrupt_service(uint32_t lines)
 void protocol_service(void)
 {
     irq_dispatch_protocol();
-    network_protocol(wake_ethmac);
+    network_line_protocol();
     terminal_protocol();
 #if LIN_NODES > 0
     lin_protocol();
@@ -150,14 +118,10 @@ static void bind_sockets(void)
  * has room for a few characters, and the MAC for frames. */
 enum { USUAL_PRIORITY = 8, SERIAL_PRIORITY = 10 };
 
-/* After so many bytes of frames a line that is more urgent comes first. */
-enum { ETHMAC_MOST_BYTES = 512 };
-
 static void register_lines(void)
 {
     alarm_init(USUAL_PRIORITY);
-    (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve_ethmac, &network_mac, USUAL_PRIORITY);
-    irq_describe(ETHMAC_INTERRUPT, ETHMAC_RX_SLOTS, frames_received);
+    network_line_init(USUAL_PRIORITY);
     uart_init(&console);
     (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, USUAL_PRIORITY);
     terminal_init(SERIAL_PRIORITY);
@@ -198,11 +162,9 @@ int main(void)
 {
     network_init();
     network_init_dhcp();
-    network_mac.most_bytes = ETHMAC_MOST_BYTES;
     bind_sockets();
     remote_init();
     register_lines();
-    alarm_set(&second, CONFIG_CLOCK_FREQUENCY);
     irq_start();
     start_console();
     report_mark(MARK_READY);

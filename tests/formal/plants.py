@@ -279,8 +279,8 @@ _ALL = [
     Plant(
         name="buffered-access-is-lost",
         module="backend.commit",
-        text="i.valid & i.remote & Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle, i.tier))",
-        bug="i.valid & i.remote & ~i.buffered & bit(self.bus_idle, i.tier)",
+        text="& Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle & ~self.interrupt, i.tier))",
+        bug="& ~i.buffered & bit(self.bus_idle & ~self.interrupt, i.tier)",
         check="bus-accesses-1-buffered",
         finds=("owed_is_open",),
     ),

@@ -1,0 +1,57 @@
+#include "apps/network_line.h"
+
+#include <generated/soc.h>
+
+#include "alarm.h"
+#include "apps/network.h"
+#include "context.h"
+#include "irq.h"
+
+/* After so many bytes of frames a line that is more urgent comes first. */
+enum { MOST_BYTES = 512 };
+
+static void wake(void)
+{
+    irq_kick(ETHMAC_INTERRUPT);
+}
+
+/* Longest path: ethmac_service() with MOST_BYTES; shares the network's rings with tier 1. */
+static void serve(void *context, bool pending)
+{
+    (void)context;
+    context_share_slots();
+    if (network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0)) {
+        context_post_protocol();
+    }
+    context_keep_slots();
+    if (ethmac_has_work(&network_mac)) {
+        wake();
+    }
+}
+
+static uint32_t frames_received(const void *context)
+{
+    return ((const ethmac_t *)context)->received;
+}
+
+static void tick(alarm_t *alarm)
+{
+    alarm_repeat(alarm, CONFIG_CLOCK_FREQUENCY);
+    network_tick();
+    context_post_protocol();
+}
+
+static alarm_t second = {.ring = tick};
+
+void network_line_init(uint32_t priority)
+{
+    network_mac.most_bytes = MOST_BYTES;
+    (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve, &network_mac, priority);
+    irq_describe(ETHMAC_INTERRUPT, ETHMAC_RX_SLOTS, frames_received);
+    alarm_set(&second, CONFIG_CLOCK_FREQUENCY);
+}
+
+void network_line_protocol(void)
+{
+    network_protocol(wake);
+}

@@ -1,0 +1,13 @@
+/* The network on the table of lines: the MAC's line, and the alarm of each second. */
+#ifndef TIERV_APPS_NETWORK_LINE_H
+#define TIERV_APPS_NETWORK_LINE_H
+
+#include <stdint.h>
+
+/* Registers the MAC's line and sets the alarm: behind network_init() and alarm_init(), before irq_start(). */
+void network_line_init(uint32_t priority);
+
+/* Protocol service: the network's part of it. */
+void network_line_protocol(void);
+
+#endif
