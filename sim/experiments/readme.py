@@ -16,18 +16,17 @@ README = Path(__file__).resolve().parent.parent.parent / "README.md"
 
 
 def read_results(folder: Path, experiments: Sequence[Experiment]) -> list[Mapping[str, Any]]:
-    """Results of experiments. Raises ``ValueError`` naming one that has not been run."""
-    results = []
-    for experiment in experiments:
-        path = folder / f"{experiment.id}.json"
-        if not path.exists():
-            raise ValueError(f"there is no result of {experiment.id} in {folder}: run it first")
-        results.append(json.loads(path.read_text()))
+    """Results of the experiments that have been run. Raises ``ValueError`` if none has."""
+    paths = [folder / f"{experiment.id}.json" for experiment in experiments]
+    results = [json.loads(path.read_text()) for path in paths if path.exists()]
+    if not results:
+        names = ", ".join(experiment.id for experiment in experiments)
+        raise ValueError(f"there is no result of {names} in {folder}: run one first")
     return results
 
 
-def results_table(results: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown with every headline, its pass line, and what was run."""
+def results_table(results: Sequence[Mapping[str, Any]], experiments: Sequence[Experiment]) -> str:
+    """Markdown with every headline and pass line, and with what of all has not been run."""
     lines = ["| | figure | measured | published; what must hold |", "|---|---|---:|---|"]
     for result in results:
         verdict = "passed" if result["passed"] else "**failed**"
@@ -36,6 +35,11 @@ def results_table(results: Sequence[Mapping[str, Any]]) -> str:
             first = f"{result['experiment']} {result['title'].lower()}" if index == 0 else ""
             note = notes[index] if index < len(notes) else ""
             lines.append(f"| {first} | {name} | {cell(value)} | {note} |")
+    run = {result["experiment"] for result in results}
+    for experiment in experiments:
+        if experiment.id not in run:
+            title = f"{experiment.id} {experiment.title.lower()}"
+            lines.append(f"| {title} | not measured | | {experiment.reference} |")
     config = results[0]["config"]
     lengths = ", ".join(
         f"{result['experiment']} {result['config']['length']:,} {result['config']['length_unit']}"
@@ -62,5 +66,5 @@ def update(groups: Sequence[str]) -> None:
     text = README.read_text()
     for group in groups:
         results = read_results(results_folder(), GROUPS[group])
-        text = fill(text, results_table(results), f"results of {group}")
+        text = fill(text, results_table(results, GROUPS[group]), f"results of {group}")
     README.write_text(text)
