@@ -92,7 +92,7 @@ class Contention(Experiment):
         " with the port first"
     )
     length_unit = "collisions"
-    short_length = 200
+    short_length = 100
     full_length = 1_000
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:

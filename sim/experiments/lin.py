@@ -111,7 +111,7 @@ class Lin(Experiment):
         " less, none is dropped"
     )
     length_unit = "headers in each case, and as many without the port's wait"
-    short_length = 150
+    short_length = 40
     full_length = 10_000
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
