@@ -156,7 +156,8 @@ def test_a_packet_goes_when_its_time_is_over(system):
         late.append(datagram.cycle - due)
     # From the due cycle to the wire.
     assert min(late) > 0
-    assert max(late) < 4_000
+    own_core = system.simulation.model.params.soc.cpu == "tierv"
+    assert max(late) < (4_000 if own_core else 10_000)
     assert max(late) - min(late) < 10 * CYCLES_PER_US
 
 
