@@ -17,6 +17,8 @@ static uint32_t port_register(uint32_t pins, uint32_t address)
 
 static uint32_t receive(uint32_t pins)
 {
+    /* Without serial ports there is but the console. */
+    (void)pins;
 #if UARTS > 0
     if (pins != 0) {
         uint32_t word = mmio_read(port_register(pins, CSR_SERIAL_PORT0_RECEIVE_ADDR));
@@ -32,6 +34,7 @@ static uint32_t receive(uint32_t pins)
 
 static void transmit(uint32_t pins, uint32_t character)
 {
+    (void)pins;
 #if UARTS > 0
     if (pins != 0) {
         mmio_write(port_register(pins, CSR_SERIAL_PORT0_TRANSMIT_ADDR), character & 0xFF);
@@ -43,6 +46,7 @@ static void transmit(uint32_t pins, uint32_t character)
 
 static void drain(uint32_t pins)
 {
+    (void)pins;
 #if UARTS > 0
     if (pins != 0) {
         while (!(mmio_read(port_register(pins, CSR_SERIAL_PORT0_STATUS_ADDR)) & 1))
