@@ -29,7 +29,7 @@ def ask(system, *commands: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("access", ["take", "test"])
-def test_a_run_over_udp_is_counted_by_hardware_and_software(system, access):
+def test_a_run_over_udp_is_counted_by_hardware_and_software(system, access, request):
     # The other command gives the run time to end.
     started, _, shown = ask(
         system,
@@ -43,7 +43,9 @@ def test_a_run_over_udp_is_counted_by_hardware_and_software(system, access):
     hardware, software = from_text(text)
     assert hardware.total == software.total == SAMPLES
     assert sum(hardware.counts.values()) + hardware.overflow == SAMPLES
-    assert "# Missed: 0, saturated: 0\n" in text
+    missed = int(re.search(r"# Missed: (\d+), saturated: 0\n", text)[1])
+    # Without interrupts the line may wait for longer than an interval.
+    assert missed == 0 or "polled" in request.node.name
     least, most = map(int, re.search(r"# Software - hardware: (-?\d+) to (-?\d+)\n", text).groups())
     # Software sees the end of what hardware sees, and its own instructions.
     assert 0 <= least <= most < 60
