@@ -11,39 +11,18 @@ import click
 from tierv.soc.params import SocParams
 
 from .bios import build_bios
-from .commands import Commands
+from .commands import NEW_FILE, OLD_FILE, Commands, chosen_soc, hardware_options
 from .elf import Program
 from .firmware import build_firmware, usual_context
 from .interactive import Network, run_interactively
-from .model import Model, ModelParams, build_model, simulation_params
+from .model import Model, ModelParams, build_model
 from .pcap import read_pcap
 from .records import RunEnd
+from .replay_command import replay
 from .result import RunResult
 from .run import CycleLimitError, Simulation, Until, Wave
 from .run_elf_command import run_elf
 from .stimulus import UartBytes
-
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_NEW_FILE = click.Path(dir_okay=False, path_type=Path)
-
-_HARDWARE = (
-    click.option("--cpu", default="tierv", show_default=True, help="LiteX's name of the CPU."),
-    click.option("--cpu-variant", default="standard", show_default=True, help="Variant of it."),
-    click.option("--uarts", type=int, help="Serial ports beside the console, 0 to 16."),
-    click.option("--sys-clk-hz", type=int, help="Clock of the SoC."),
-    click.option("--uart-baud", type=int, help="Speed of the serial ports after reset."),
-)
-
-
-def _hardware(command):
-    for option in reversed(_HARDWARE):
-        command = option(command)
-    return command
-
-
-def _soc(cpu: str, cpu_variant: str, **changes) -> SocParams:
-    chosen = {name: value for name, value in changes.items() if value is not None}
-    return simulation_params(cpu=cpu, cpu_variant=cpu_variant, **chosen)
 
 
 @click.group(cls=Commands)
@@ -52,12 +31,12 @@ def main() -> None:
 
 
 @main.command()
-@_hardware
+@hardware_options
 @click.option("--trace", type=click.Choice(["vcd", "fst"]), help="A model that writes waveforms.")
 @click.option("--quick", is_flag=True, help="Compile once only; the model is slower.")
 def build(trace: str | None, quick: bool, **hardware) -> None:
     """Build a model, if it is not built already."""
-    model = build_model(ModelParams(soc=_soc(**hardware), trace=trace, profile=not quick))
+    model = build_model(ModelParams(soc=chosen_soc(**hardware), trace=trace, profile=not quick))
     click.echo(model.program)
 
 
@@ -110,18 +89,18 @@ def _model(soc: SocParams, wave: Path | None) -> Model:
 
 
 @main.command()
-@_hardware
-@click.option("--firmware", type=_FILE, required=True, help="ELF file.")
+@hardware_options
+@click.option("--firmware", type=OLD_FILE, required=True, help="ELF file.")
 @click.option("--cycles", type=int, default=100_000_000, show_default=True, help="Limit.")
 @click.option("--set", "variables", multiple=True, metavar="NAME=VALUE", help="Set a variable.")
 @click.option("--get", "wanted", multiple=True, metavar="NAME", help="Print a variable.")
-@click.option("--frames", type=_FILE, help="Capture with frames for the SoC.")
+@click.option("--frames", type=OLD_FILE, help="Capture with frames for the SoC.")
 @click.option("--speed", type=float, default=1.0, show_default=True, help="Times its own speed.")
 @click.option("--mii-hz", type=int, default=25_000_000, show_default=True, help="MII clocks.")
 @click.option("--uart", "uart_texts", multiple=True, metavar="PORT:TEXT", help="Text for a port.")
-@click.option("--pcap", type=_NEW_FILE, help="Capture of the frames from the SoC.")
-@click.option("--mailbox", type=_NEW_FILE, help="Writes to the mailbox, as JSON lines.")
-@click.option("--wave", type=_NEW_FILE, help="Waveform, .vcd or .fst.")
+@click.option("--pcap", type=NEW_FILE, help="Capture of the frames from the SoC.")
+@click.option("--mailbox", type=NEW_FILE, help="Writes to the mailbox, as JSON lines.")
+@click.option("--wave", type=NEW_FILE, help="Waveform, .vcd or .fst.")
 @click.option("--wave-from", type=int, default=0, help="First cycle in it.")
 @click.option("--wave-to", type=int, help="Cycle after the last in it.")
 @click.option("--stop-frames", type=int, help="End after so many frames from the SoC.")
@@ -132,7 +111,7 @@ def run(**options) -> None:
     The exit status is the firmware's exit code, or 12 if it did not end within the limit.
     """
     hardware = {name: options[name] for name in ("cpu", "cpu_variant", "uarts")}
-    soc = _soc(**hardware, sys_clk_hz=options["sys_clk_hz"], uart_baud=options["uart_baud"])
+    soc = chosen_soc(**hardware, sys_clk_hz=options["sys_clk_hz"], uart_baud=options["uart_baud"])
     path = options["wave"]
     wave = path and Wave(path=path, first_cycle=options["wave_from"], last_cycle=options["wave_to"])
     capture = options["frames"]
@@ -161,8 +140,8 @@ def run(**options) -> None:
 
 
 @main.command()
-@_hardware
-@click.option("--firmware", type=_FILE, help="ELF file instead of the services of this project.")
+@hardware_options
+@click.option("--firmware", type=OLD_FILE, help="ELF file instead of the services of this project.")
 @click.option("--bios", is_flag=True, help="The LiteX BIOS instead of them.")
 @click.option(
     "--network",
@@ -171,13 +150,13 @@ def run(**options) -> None:
     help="Ethernet.",
 )
 @click.option("--tap-name", default="tierv0", show_default=True, help="Name of the TAP device.")
-@click.option("--socket", "socket_path", type=_NEW_FILE, help="Where the socket is.")
-@click.option("--pcap", type=_NEW_FILE, help="Capture of the frames from the SoC.")
+@click.option("--socket", "socket_path", type=NEW_FILE, help="Where the socket is.")
+@click.option("--pcap", type=NEW_FILE, help="Capture of the frames from the SoC.")
 def interactive(firmware, bios, network, tap_name, socket_path, pcap, **hardware) -> None:
     """Console on this terminal, Ethernet on a TAP device (root) or a UNIX socket."""
     if firmware and bios:
         raise click.UsageError("--firmware and --bios exclude each other")
-    soc = _soc(**hardware)
+    soc = chosen_soc(**hardware)
     model = build_model(ModelParams(soc=soc))
     if bios:
         program = build_bios(soc)
@@ -198,6 +177,7 @@ def interactive(firmware, bios, network, tap_name, socket_path, pcap, **hardware
 
 
 main.add_command(run_elf)
+main.add_command(replay)
 
 if __name__ == "__main__":
     main(prog_name="python -m tierv.sim")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from tierv.soc.params import SocParams
+
 from .interactive import NetworkError
+from .model import simulation_params
 from .paths import BuildError
 from .run import SimulationError
 
@@ -17,3 +22,29 @@ class Commands(click.Group):
             return super().invoke(context)
         except (BuildError, NetworkError, SimulationError, ValueError, KeyError) as error:
             raise click.ClickException(str(error.args[0])) from error
+
+
+#: Types of arguments that are files: one that is there, and one to write.
+OLD_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+
+_HARDWARE = (
+    click.option("--cpu", default="tierv", show_default=True, help="LiteX's name of the CPU."),
+    click.option("--cpu-variant", default="standard", show_default=True, help="Variant of it."),
+    click.option("--uarts", type=int, help="Serial ports beside the console, 0 to 16."),
+    click.option("--sys-clk-hz", type=int, help="Clock of the SoC."),
+    click.option("--uart-baud", type=int, help="Speed of the serial ports after reset."),
+)
+
+
+def hardware_options(command):
+    """Give a command the options that ``chosen_soc`` takes."""
+    for option in reversed(_HARDWARE):
+        command = option(command)
+    return command
+
+
+def chosen_soc(cpu: str, cpu_variant: str, **changes) -> SocParams:
+    """The SoC that the options ask for; those that are None stay as they usually are."""
+    chosen = {name: value for name, value in changes.items() if value is not None}
+    return simulation_params(cpu=cpu, cpu_variant=cpu_variant, **chosen)

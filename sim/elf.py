@@ -9,6 +9,7 @@ import numpy as np
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from .debug_info import member
 from .records import DTYPES
 
 
@@ -81,11 +82,19 @@ class Program:
             self.symbols[symbol.name] = Symbol(symbol["st_value"], symbol["st_size"], section)
 
     def symbol(self, name: str) -> Symbol:
-        """Raises ``KeyError`` with the name if the program has no such symbol."""
+        """A variable or function, or ``variable.member.member`` of a structure.
+
+        Raises ``KeyError`` with the name if the program has no such symbol, or no such member.
+        """
+        variable, *members = name.split(".")
         try:
-            return self.symbols[name]
+            symbol = self.symbols[name if name in self.symbols else variable]
         except KeyError:
             raise KeyError(f"{self.path.name} has no symbol {name!r}") from None
+        if name in self.symbols:
+            return symbol
+        offset, size = member(self.path, variable, tuple(members))
+        return Symbol(symbol.address + offset, size, symbol.section)
 
     def assignment(self, name: str, value: int | bytes) -> tuple[int, bytes]:
         """Where the initial value of a variable is loaded, and the bytes that set it to ``value``.

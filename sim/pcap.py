@@ -1,62 +1,74 @@
-"""Capture files as stimulus, and from results (pcap 2.4; not pcapng)."""
+"""Capture files as stimulus, and pcap files (version 2.4) of results."""
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 
+from .capture import LINK_TYPE_ETHERNET, Packet, read_capture
 from .result import FrameOut
 from .stimulus import Frame
 
-_MAGIC_MICROSECONDS = 0xA1B2_C3D4
 _MAGIC_NANOSECONDS = 0xA1B2_3C4D
-_UNITS_PER_SECOND = {_MAGIC_MICROSECONDS: 10**6, _MAGIC_NANOSECONDS: 10**9}
-_LINK_TYPE_ETHERNET = 1
 _SNAPSHOT_BYTES = 65535
 
 
 def read_pcap(
-    path: Path | str, sys_clk_hz: int, *, speed: float = 1.0, start_cycle: int = 0
+    path: Path | str,
+    sys_clk_hz: int,
+    *,
+    speed: float = 1.0,
+    start_cycle: int = 0,
+    most_bytes: int = _SNAPSHOT_BYTES,
 ) -> list[Frame]:
-    """Frames of a capture, at their own times or ``speed`` times as fast.
+    """Frames of a capture, pcap or pcapng, at their own times or ``speed`` times as fast.
 
-    The first one is at ``start_cycle``. Bytes that the capture left out are zero. Raises
-    ``ValueError`` for a file that is no pcap of Ethernet frames, or that ends within one.
+    The earliest one is at ``start_cycle``; they are in the order of their times. Bytes that the
+    capture left out are zero. Raises ``ValueError`` as ``read_capture``, and for a frame of more
+    than ``most_bytes`` without check sequence.
     """
-    data = Path(path).read_bytes()
-    for order in "<>":
-        magic = struct.unpack(order + "I", data[:4])[0] if len(data) >= 24 else 0
-        if magic in _UNITS_PER_SECOND:
-            break
-    else:
-        raise ValueError(f"{path} must be a pcap file")
-    link_type = struct.unpack(order + "I", data[20:24])[0]
-    if link_type != _LINK_TYPE_ETHERNET:
-        raise ValueError(f"{path} must have Ethernet frames (link type 1), not {link_type}")
-    if not speed > 0:
+    return time_frames(
+        read_capture(path),
+        path,
+        sys_clk_hz,
+        speed=speed,
+        start_cycle=start_cycle,
+        most_bytes=most_bytes,
+    )
+
+
+def time_frames(
+    packets: Iterable[Packet],
+    path: Path | str,
+    sys_clk_hz: int,
+    *,
+    speed: float,
+    start_cycle: int,
+    most_bytes: int,
+) -> list[Frame]:
+    """Frames of packets of a capture, as ``read_pcap``; ``path`` is what errors name."""
+    if not (speed > 0 and math.isfinite(speed)):
         raise ValueError(f"speed must be above 0, not {speed!r}")
-    units = _UNITS_PER_SECOND[magic]
-    frames, position, first = [], 24, None
-    while position < len(data):
-        if len(data) < position + 16:
-            raise ValueError(f"{path} ends within a frame")
-        seconds, fraction, stored, length = struct.unpack_from(order + "4I", data, position)
-        position += 16
-        if len(data) < position + stored:
-            raise ValueError(f"{path} ends within a frame")
-        time = seconds * units + fraction
-        first = time if first is None else first
-        cycle = start_cycle + round((time - first) * sys_clk_hz / (units * speed))
-        content = data[position : position + stored].ljust(length, b"\0")
-        frames.append(Frame(content, cycle=cycle))
-        position += stored
+    ordered = sorted(packets, key=lambda packet: packet.seconds)
+    cycles_per_second = Fraction(sys_clk_hz) / Fraction(speed)
+    frames = []
+    for packet in ordered:
+        if packet.length > most_bytes:
+            raise ValueError(
+                f"{path}, packet {packet.number}: a frame must have {most_bytes} bytes at the most,"
+                f" not {packet.length}"
+            )
+        cycle = start_cycle + round((packet.seconds - ordered[0].seconds) * cycles_per_second)
+        frames.append(Frame(packet.stored.ljust(packet.length, b"\0"), cycle=cycle))
     return frames
 
 
 def write_pcap(path: Path | str, frames: Iterable[Frame | FrameOut], sys_clk_hz: int) -> None:
     """Frames as a capture with nanosecond stamps that begin at cycle 0."""
-    header = (_MAGIC_NANOSECONDS, 2, 4, 0, 0, _SNAPSHOT_BYTES, _LINK_TYPE_ETHERNET)
+    header = (_MAGIC_NANOSECONDS, 2, 4, 0, 0, _SNAPSHOT_BYTES, LINK_TYPE_ETHERNET)
     parts = [struct.pack("<IHHiIII", *header)]
     for frame in frames:
         seconds, rest = divmod(frame.cycle, sys_clk_hz)

@@ -14,6 +14,29 @@ from tierv.sim.stimulus import Frame
 
 SYS_CLK_HZ = 100_000_000
 
+#: A section of pcapng, little endian.
+_SECTION = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+
+
+def _interface(link_type: int, digits: int | None = None, offset_s: int = 0) -> bytes:
+    """An interface of pcapng whose clock has so many digits behind the second."""
+    options = b""
+    if digits is not None:
+        options = struct.pack("<HHB3xHHqI", 9, 1, digits, 14, 8, offset_s, 0)
+    length = 20 + len(options)
+    return (
+        struct.pack("<IIHHI", 1, length, link_type, 0, 65535) + options + struct.pack("<I", length)
+    )
+
+
+def _packet(ticks: int, *, interface: int = 0, stored: int = 4, length: int = 4) -> bytes:
+    """A packet of pcapng with four bytes in its block."""
+    high, low = divmod(ticks, 1 << 32)
+    return struct.pack("<8I", 6, 36, interface, high, low, stored, length, 0xAABBCCDD) + (
+        struct.pack("<I", 36)
+    )
+
+
 _frames = st.lists(
     st.builds(Frame, st.binary(min_size=1, max_size=1518), cycle=st.integers(0, 10**12)),
     max_size=5,
@@ -51,18 +74,75 @@ def test_microsecond_captures_of_either_byte_order_are_read(tmp_path, order):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "must be a pcap file"),
-        (b"\x0a\x0d\x0d\x0a" + bytes(60), "must be a pcap file"),
-        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 9, 101), "Ethernet frames"),
-        (struct.pack("<IHHiIII4I", 0xA1B2C3D4, 2, 4, 0, 0, 9, 1, 0, 0, 9, 9), "within a frame"),
-        (struct.pack("<IHHiIIII", 0xA1B2C3D4, 2, 4, 0, 0, 9, 1, 0), "within a frame"),
+        (b"", "is empty"),
+        (b"PK\3\4" + bytes(60), "must be a pcap or pcapng file"),
+        (struct.pack("<I", 0xA1B2C3D4), "packet 1: the file ends before it"),
+        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 9, 101), "not of link type 101"),
+        (struct.pack("<IHHiIII4I", 0xA1B2C3D4, 2, 4, 0, 0, 9, 1, 0, 0, 9, 9), "packet 1: .*within"),
+        (struct.pack("<IHHiIIII", 0xA1B2C3D4, 2, 4, 0, 0, 9, 1, 0), "packet 1: .*within"),
+        (struct.pack("<IHHiIII4I", 0xA1B2C3D4, 2, 4, 0, 0, 9, 1, 0, 10**6, 0, 9), "parts, not"),
+        (_SECTION[:8] + b"abcd" + _SECTION[12:], "no known byte order"),
+        (_SECTION + _interface(101) + _packet(0), "packet 1: .* link type 101"),
+        (_SECTION + _interface(1) + _packet(0) + _packet(0)[:-4], "packet 2: the file ends"),
+        (_SECTION + _packet(0), "packet 1: interface 0 is not described"),
+        (_SECTION + _interface(1) + struct.pack("<6I", 3, 24, 4, 0, 0, 24), "has no time"),
+        (_SECTION + _interface(1) + struct.pack("<3I", 6, 10, 10), "can't have 10 bytes"),
+        (_SECTION + _interface(1) + _packet(0)[:-4] + bytes(4), "length fields do not match"),
+        (_SECTION + _interface(1) + _packet(0, stored=99), "packet 1: 99 bytes do not fit"),
+        (_SECTION + _interface(1) + _packet(0, length=1), "4 bytes of 1 are kept"),
     ],
 )
 def test_other_files_are_refused(tmp_path, content, message):
     path = tmp_path / "file"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message) as caught:
         read_pcap(path, SYS_CLK_HZ)
+    assert str(path) in str(caught.value)
+
+
+@given(st.data())
+def test_a_damaged_file_is_refused_or_read_but_never_anything_else(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("pcap") / "frames.pcap"
+    write_pcap(path, [Frame(bytes(20), cycle=n) for n in range(3)], SYS_CLK_HZ)
+    ng = _SECTION + _interface(1, 9) + _packet(5) + _packet(7)
+    content = bytearray(data.draw(st.sampled_from([path.read_bytes(), ng])))
+    for _ in range(data.draw(st.integers(0, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    try:
+        frames = read_pcap(path, SYS_CLK_HZ)
+    except ValueError:
+        return
+    assert all(frame.cycle >= 0 for frame in frames)
+
+
+def test_pcapng_is_read_with_each_interface_s_own_clock(tmp_path):
+    path = tmp_path / "frames.pcapng"
+    nanoseconds, offset = _interface(1, 9), _interface(1, 9, offset_s=1)
+    seconds = 1_700_000_000
+    path.write_bytes(
+        _SECTION + _interface(1) + nanoseconds + offset
+        + _packet(seconds * 10**6 + 2)
+        + _packet(seconds * 10**9 + 10, interface=1)
+        + _packet((seconds - 1) * 10**9 + 70, interface=2, length=6)
+    )  # fmt: skip
+    frames = read_pcap(path, SYS_CLK_HZ)
+    assert [(frame.cycle, len(frame.data)) for frame in frames] == [(0, 4), (6, 6), (199, 4)]
+
+
+def test_a_frame_that_is_too_long_is_named(tmp_path):
+    path = tmp_path / "frames.pcap"
+    write_pcap(path, [Frame(bytes(1514)), Frame(bytes(1515))], SYS_CLK_HZ)
+    with pytest.raises(ValueError, match=r"packet 2: .* 1514 bytes at the most, not 1515"):
+        read_pcap(path, SYS_CLK_HZ, most_bytes=1514)
+
+
+@pytest.mark.parametrize("speed", [0, -1, float("nan"), float("inf")])
+def test_a_speed_must_be_possible(tmp_path, speed):
+    path = tmp_path / "frames.pcap"
+    write_pcap(path, [Frame(b"a")], SYS_CLK_HZ)
+    with pytest.raises(ValueError, match="speed must be above 0"):
+        read_pcap(path, SYS_CLK_HZ, speed=speed)
 
 
 def test_a_capture_goes_through_the_soc_and_back(simulation, firmware, tmp_path):

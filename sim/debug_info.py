@@ -1,0 +1,89 @@
+"""What a program's debug information (DWARF) says about its variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from elftools.dwarf.compileunit import CompileUnit
+from elftools.dwarf.die import DIE
+from elftools.elf.elffile import ELFFile
+
+_TRANSPARENT = ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type")
+_STRUCTURES = ("DW_TAG_structure_type", "DW_TAG_union_type")
+
+
+def _name(die: DIE) -> str:
+    attribute = die.attributes.get("DW_AT_name")
+    return attribute.value.decode() if attribute else ""
+
+
+def _type(die: DIE) -> DIE:
+    """The type of a variable, member or type, without its other names."""
+    kind = die.get_DIE_from_attribute("DW_AT_type")
+    while kind.tag in _TRANSPARENT:
+        kind = kind.get_DIE_from_attribute("DW_AT_type")
+    return kind
+
+
+def _size(kind: DIE) -> int:
+    if "DW_AT_byte_size" in kind.attributes:
+        return kind.attributes["DW_AT_byte_size"].value
+    if kind.tag != "DW_TAG_array_type":
+        raise ValueError(f"a {kind.tag} has no size")
+    size = _size(_type(kind))
+    for bound in kind.iter_children():
+        size *= bound.attributes["DW_AT_upper_bound"].value + 1
+    return size
+
+
+def _dies(units: Iterator[CompileUnit], tag: str, name: str) -> Iterator[DIE]:
+    for unit in units:
+        for die in unit.get_top_DIE().iter_children():
+            if die.tag == tag and _name(die) == name:
+                yield die
+
+
+@cache
+def member(path: Path, variable: str, members: tuple[str, ...]) -> tuple[int, int]:
+    """Offset in a global variable, and size, of a member of a member and so on, in bytes.
+
+    Raises ``KeyError`` naming what the program does not have.
+    """
+    with path.open("rb") as file:
+        units = ELFFile(file).get_dwarf_info().iter_CUs()
+        # A declaration will do: the definition may refer to it for name and type.
+        die = next(_dies(units, "DW_TAG_variable", variable), None)
+        if die is None:
+            raise KeyError(f"{path.name} has no debug information about {variable!r}")
+        kind, offset = _type(die), 0
+        for name in members:
+            children = kind.iter_children() if kind.tag in _STRUCTURES else iter(())
+            child = next((child for child in children if _name(child) == name), None)
+            if child is None:
+                raise KeyError(f"{variable!r} of {path.name} has no member {name!r}")
+            location = child.attributes.get("DW_AT_data_member_location")
+            offset += location.value if location else 0
+            kind = _type(child)
+        return offset, _size(kind)
+
+
+@cache
+def enumerators(path: Path, first: str) -> tuple[str, ...]:
+    """Names in the enumeration whose first name is ``first``, in the order of their values.
+
+    Raises ``KeyError`` if the program has no such enumeration.
+    """
+    with path.open("rb") as file:
+        for unit in ELFFile(file).get_dwarf_info().iter_CUs():
+            for die in unit.get_top_DIE().iter_children():
+                if die.tag != "DW_TAG_enumeration_type":
+                    continue
+                values = {
+                    _name(one): one.attributes["DW_AT_const_value"].value
+                    for one in die.iter_children()
+                }
+                if min(values, key=values.__getitem__, default="") == first:
+                    return tuple(sorted(values, key=values.__getitem__))
+    raise KeyError(f"{path.name} has no enumeration that begins with {first!r}")
