@@ -40,7 +40,8 @@ class _AddressType(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-_ADDRESS = _AddressType()
+#: The type of arguments that are addresses.
+ADDRESS = _AddressType()
 
 
 def _wire_cycles(frames: list[Frame], sys_clk_hz: int, mii_hz: int) -> int:
@@ -79,8 +80,8 @@ def _show(console: Console, result: RunResult, given: list[Frame], packets: int,
 @click.argument("file", type=OLD_FILE)
 @hardware_options
 @click.option("--firmware", type=OLD_FILE, help="ELF file instead of this project's services.")
-@click.option("--to", multiple=True, type=_ADDRESS, help="Only frames to it: MAC or IPv4.")
-@click.option("--from", "source", multiple=True, type=_ADDRESS, help="Only frames from it.")
+@click.option("--to", multiple=True, type=ADDRESS, help="Only frames to it: MAC or IPv4.")
+@click.option("--from", "source", multiple=True, type=ADDRESS, help="Only frames from it.")
 @click.option("--as-board", is_flag=True, help="Give them the simulated board's own addresses.")
 @click.option("--speed", type=float, default=1.0, show_default=True, help="Times their own speed.")
 @click.option("--start-cycle", type=click.IntRange(0), default=_READY_CYCLE, show_default=True)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import click
 from rich.console import Console
 
-from ..commands import Commands
+from ..capture import read_capture
+from ..commands import NEW_FILE, OLD_FILE, Commands
+from ..replay import Address, Choice, choose
+from ..replay_command import ADDRESS
 from . import EXPERIMENTS, GROUPS, readme, report
 from .bench import Bench
 from .experiment import Experiment, Outcome, Progress, Settings
+from .trace_file import write_trace
 
 _DEFAULT_SEED = 1
 _DEFAULT_CLOCK_HZ = 100_000_000
@@ -72,6 +78,34 @@ def update_readme(groups: tuple[str, ...]) -> None:
     readme.update(groups or tuple(GROUPS))
 
 
+@main.command()
+@click.argument("capture", type=OLD_FILE)
+@click.argument("board", type=ADDRESS)
+@click.argument("output", type=NEW_FILE)
+def trace_csv(capture: Path, board: Address, output: Path) -> None:
+    """Make a trace for E4 and E5 of a capture (pcap or pcapng): frames to and from BOARD.
+
+    BOARD is the MAC or IPv4 address in the capture whose part the simulated board shall take.
+    """
+    packets = choose(read_capture(capture), Choice(), capture)
+    counts = write_trace(output, packets, board)
+    if not any(counts.values()):
+        raise ValueError(f"{capture} has no frame to or from {board}")
+    words = ", ".join(f"{count} {direction}" for direction, count in counts.items())
+    click.echo(f"{output}: {words}")
+
+
+def _trace_option(chosen: Experiment) -> Callable:
+    if not chosen.takes_trace:
+        return lambda command: command
+    return click.option(
+        "--trace",
+        type=OLD_FILE,
+        help="CSV with time (s), direction (in or out) and length (bytes without check sequence) of"
+        " frames, whose busiest second is replayed, at full length unless --length says otherwise.",
+    )
+
+
 def _command(chosen: Experiment) -> click.Command:
     length_help = (
         f"Number of {chosen.length_unit}; {chosen.short_length:,} unless given,"
@@ -82,10 +116,16 @@ def _command(chosen: Experiment) -> click.Command:
     @_options
     @click.option("--length", type=int, help=length_help)
     @click.option("--full", is_flag=True, help="At full length.")
-    def command(seed: int, clock_hz: int, length: int | None, full: bool) -> None:
-        usual = chosen.full_length if full else chosen.short_length
+    @_trace_option(chosen)
+    def command(
+        seed: int, clock_hz: int, length: int | None, full: bool, trace: Path | None = None
+    ) -> None:
+        usual = chosen.full_length if full or trace else chosen.short_length
         settings = Settings(
-            seed=seed, clock_hz=clock_hz, length=usual if length is None else length
+            seed=seed,
+            clock_hz=clock_hz,
+            length=usual if length is None else length,
+            trace=trace,
         )
         outcome = _run(chosen, Bench(clock_hz), settings, report.console())
         sys.exit(not outcome.passed)

@@ -30,6 +30,8 @@ class Settings:
     clock_hz: int
     #: Trial length, in the unit that the experiment states.
     length: int
+    #: A recorded trace instead of a random one, for experiments that take it.
+    trace: Path | None = None
 
     def __post_init__(self) -> None:
         for name in ("clock_hz", "length"):
@@ -69,6 +71,8 @@ class Experiment(abc.ABC):
     length_unit: str
     short_length: int
     full_length: int
+    #: Whether ``Settings.trace`` is of use.
+    takes_trace: bool = False
 
     @abc.abstractmethod
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:

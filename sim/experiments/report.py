@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import platform
 import sys
@@ -45,9 +46,17 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a result can't be of {type(value)}")
 
 
+def _recorded(settings: Settings) -> dict[str, str]:
+    """Which recorded trace was used, if one was."""
+    if settings.trace is None:
+        return {}
+    digest = hashlib.sha256(settings.trace.read_bytes()).hexdigest()
+    return {"trace": settings.trace.name, "trace_sha256": digest}
+
+
 def configuration(experiment: Experiment, settings: Settings) -> dict[str, Any]:
     """Everything that a run depends on."""
-    return {
+    return _recorded(settings) | {
         "seed": settings.seed,
         "clock_hz": settings.clock_hz,
         "length": settings.length,
@@ -60,10 +69,14 @@ def configuration(experiment: Experiment, settings: Settings) -> dict[str, Any]:
 
 
 def write(experiment: Experiment, settings: Settings, outcome: Outcome) -> Path:
-    """Write ``<id>.json`` and ``<id>.png`` to the folder of results; returns the former."""
+    """Write ``<id>.json`` and ``<id>.png`` to the folder of results; returns the former.
+
+    With a recorded trace its name follows the identity.
+    """
     folder = results_folder()
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{experiment.id}.json"
+    name = f"{experiment.id}-{settings.trace.stem}" if settings.trace else experiment.id
+    path = folder / f"{name}.json"
     content = {
         "experiment": experiment.id,
         "title": experiment.title,

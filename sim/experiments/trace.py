@@ -10,6 +10,7 @@ import numpy as np
 from .bench import Bench, Build
 from .experiment import Experiment, Outcome, Progress, Settings, megabits_per_second
 from .plots import COLOURS, figure
+from .trace_file import read_trace
 from .traffic import CYCLES, make_traffic, replay
 
 
@@ -17,7 +18,8 @@ class Trace(Experiment):
     """1,080 packets and 1,652 sends at random times in 200 M cycles, 8.60 Mbit/s at 200 MHz.
 
     A shorter run has less of everything at the same rate. Nothing may be lost; what is left of
-    the processor tells the builds apart.
+    the processor tells the builds apart. A recorded trace's busiest second is replayed with
+    ``--trace``.
     """
 
     id = "E4"
@@ -27,11 +29,15 @@ class Trace(Experiment):
     length_unit = "cycles of the trace"
     short_length = 20_000_000
     full_length = CYCLES
+    takes_trace = True
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """The same traffic on all builds."""
         setups = bench.setups("trace")
-        traffic = make_traffic(settings.seed, settings.length)
+        if settings.trace is None:
+            traffic = make_traffic(settings.seed, settings.length)
+        else:
+            traffic = read_trace(settings.trace, settings.length)
 
         def case(build: Build) -> dict[str, Any]:
             delivery = replay(setups[build], traffic)
@@ -66,7 +72,8 @@ class Trace(Experiment):
 
     def plot(self, outcome: Outcome, path: Path) -> None:
         """Bars of the busy share."""
-        with figure(path, f"{self.title}: 8.60 Mbit/s at 200 MHz", ylabel="busy (%)") as axes:
+        rate = max(row["Mbit/s at 200 MHz"] for row in outcome.rows)
+        with figure(path, f"{self.title}: {rate:.2f} Mbit/s at 200 MHz", ylabel="busy (%)") as axes:
             for position, row in zip(np.arange(len(outcome.rows)), outcome.rows, strict=True):
                 bars = axes.bar(position, row["busy (%)"], 0.6, color=COLOURS[row["build"]])
                 axes.bar_label(bars)

@@ -27,6 +27,8 @@ PACKETS = 1_080
 SENDS = 1_652
 CYCLES = 200_000_000
 OFFERED_BITS = 8_600_000
+#: Sends that the firmware's schedule has room for (``firmware/apps/trace.c``).
+MOST_SENDS = 16_384
 #: Frame sizes with check sequence, and how often each (the usual "simple IMIX").
 _SIZES = (64, 594, 1518)
 _SHARES = (7, 4, 1)
