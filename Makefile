@@ -13,6 +13,8 @@ E       ?= E1
 ARGS    ?=
 # A board of `make boards`.
 BOARD   ?=
+# The serial port of this computer that is its console.
+PORT    ?=
 TIERS   ?= 3
 OUTPUT  ?= build/tierv.v
 # How long `make fuzz` looks for inputs, all targets together.
@@ -24,7 +26,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup packages test test-all bench bench-serial bench-full bench-core synth experiment readme sim verilog generate \
-        boards bitstream firmware load flash needs-board \
+        boards bitstream firmware load flash selftest needs-board \
         formal formal-full coverage mutants fuzz lint clean
 
 help:
@@ -42,6 +44,7 @@ help:
 	@echo "make boards                     list the FPGA boards"
 	@echo "make bitstream BOARD=arty       the board's project for its FPGA tools, and the bitstream; ARGS=--help"
 	@echo "make load BOARD=arty            load it into the FPGA; make flash BOARD=.. keeps it"
+	@echo "make selftest BOARD=arty PORT=/dev/ttyUSB1  what its self-test tells on the console; ARGS=--help"
 	@echo "make firmware BOARD=ecpix5      new firmware in an existing bitstream of an ECP5"
 	@echo "make generate                   make the generated tables of the documents anew"
 	@echo "make formal                     prove the core: the short set"
@@ -134,6 +137,9 @@ bitstream firmware: needs-board setup $(VENV)/.synth
 # A line that begins with "load" is a directive of GNU make.
 flash load: needs-board setup
 	@$(BIN)/python -m tierv.boards $@ $(BOARD) $(ARGS)
+
+selftest: needs-board setup
+	@$(BIN)/python -m tierv.boards $@ $(BOARD) $(if $(PORT),--port "$(PORT)") $(ARGS)
 
 generate: setup
 	@$(BIN)/python -m tierv.rtl.document manual

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import click
@@ -10,8 +11,9 @@ from rich.table import Table
 
 from tierv.sim.commands import Commands
 from tierv.sim.elf import Program
+from tierv.sim.paths import BuildError
 
-from . import load, readme, vendor
+from . import load, readme, selftest, vendor
 from .board import Board, Family, Phy
 from .ecp5 import Ecp5Flow, Routed
 from .project import Project, build_program, complete, memory_images
@@ -29,6 +31,11 @@ class _BoardName(click.ParamType):
 
 
 _BOARD = click.argument("board", type=_BoardName())
+_APP = click.option(
+    "--app",
+    type=click.Choice([selftest.APP]),
+    help="This program instead of the board's own.",
+)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -48,6 +55,10 @@ def list_boards() -> None:
         ports = str(board.soc.uarts)
         table.add_row(board.name, board.title, board.family.value, clock, board.phy.value, ports)
     Console().print(table)
+
+
+def _with_app(board: Board, app: str | None) -> Board:
+    return board if app is None else dataclasses.replace(board, app=app)
 
 
 def _bitstream(board: Board) -> Path:
@@ -75,11 +86,13 @@ def _tell(board: Board, path: Path) -> None:
 @_BOARD
 @click.option("--project-only", is_flag=True, help="Emit the project and stop.")
 @click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True, help="nextpnr's.")
-def bitstream(board: Board, project_only: bool, seed: int) -> None:
+@_APP
+def bitstream(board: Board, project_only: bool, seed: int, app: str | None) -> None:
     """Emit the board's project with the firmware in it, and make its bitstream.
 
     A clock that is missed is an error.
     """
+    board = _with_app(board, app)
     project = complete(board)
     click.echo(f"project: {project.gateware}")
     if project_only:
@@ -96,8 +109,12 @@ def bitstream(board: Board, project_only: bool, seed: int) -> None:
 @main.command()
 @_BOARD
 @click.option("--file", "path", type=_FILE, help="ELF file instead of the board's own program.")
-def firmware(board: Board, path: Path | None) -> None:
+@_APP
+def firmware(board: Board, path: Path | None, app: str | None) -> None:
     """Replace the firmware in an existing bitstream, without placing and routing again."""
+    if path is not None and app is not None:
+        raise ValueError(f"either --file or --app must be given, not both: {path} and {app}")
+    board = _with_app(board, app)
     if board.family is not Family.ECP5:
         raise ValueError(
             f"board must be one with an ECP5 for this, not {board.name}:"
@@ -122,6 +139,30 @@ def flash(board: Board) -> None:
     """Write the bitstream to the flash from which the FPGA starts."""
     path = _bitstream(board)
     load.run(load.flash_commands(board, path), board, path)
+
+
+@main.command("selftest")
+@_BOARD
+@click.option("--port", help="The board's console, for example /dev/ttyUSB1.")
+@click.option("--baud", default=115_200, show_default=True, help="Its speed.")
+@click.option("--simulate", is_flag=True, help="Run the same program in simulation too, or alone.")
+@click.option("--json", "path", type=click.Path(path_type=Path), help="Write what was told here.")
+def self_test(board: Board, port: str | None, baud: int, simulate: bool, path: Path | None) -> None:
+    """Collect a board's self-test, and what it takes for switches and kernels.
+
+    The program must be in the bitstream: bitstream --app selftest, or firmware --app selftest.
+    """
+    if port is None and not simulate:
+        raise ValueError("a board must be named by --port, or --simulate be given")
+    found = selftest.collect(port, baud) if port is not None else None
+    simulated = selftest.simulate(board) if simulate else None
+    if path is not None:
+        selftest.write(path, board, found, simulated)
+    Console().print(selftest.table(board, found, simulated))
+    failures = [failure for one in (found, simulated) if one for failure in one.failures]
+    if failures:
+        raise BuildError(f"{board.name} has failed its self-test: {'; '.join(failures)}")
+    click.echo("all checks have passed")
 
 
 @main.command()

@@ -1,0 +1,136 @@
+"""Collecting a self-test: what is lost, wrong or from somebody else, and what a board fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import threading
+
+import pytest
+from click.testing import CliRunner
+
+from tierv.boards import selftest
+from tierv.boards.__main__ import main
+from tierv.boards.registry import find_board
+from tierv.sim.cores.kernels import EXPECTED
+from tierv.sim.selftest import read_selftest
+
+HASH = EXPECTED["crc"]
+
+
+def lines(*, passed: bool = True, result: int = HASH, count: int | None = None) -> list[str]:
+    records = [
+        {"selftest": "TierV SoC", "clock_hz": 50_000_000, "contexts": 3},
+        {"check": "timer", "passed": passed, "cycles": 20_031},
+        {"switch": "post", "samples": 64}
+        | {"least_in": 4, "most_in": 5, "least_out": 6, "most_out": 7},
+        {"kernel": "crc", "cycles": 1_234, "first_result": HASH, "result": result},
+    ]
+    records.append({"end": "passed", "failures": 0, "lines": len(records), "complete": True})
+    if count is not None:
+        records[-1]["lines"] = count
+    return [json.dumps(record) for record in records]
+
+
+def test_what_a_board_tells_becomes_figures():
+    told = read_selftest(lines())
+    assert told.failures == []
+    assert told.figures["post, in: most"] == 5
+    assert told.figures["kernel crc"] == 1_234
+    assert [json.dumps(one) for one in told.as_json()] == lines()
+
+
+def test_the_rest_of_an_earlier_one_is_passed_over():
+    assert read_selftest([*lines()[2:], "", *lines()]).figures["kernel crc"] == 1_234
+
+
+def test_a_reset_begins_anew():
+    assert len(read_selftest([*lines()[:2], *lines()]).records) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ([*lines()[:2], '{"check": "tim'], 'must be a JSON object, not \'{"check": "tim\''),
+        ([*lines()[:2], '{"check": "timer"}x'], "must be a JSON object"),
+        ([*lines()[:2], '{"verdict": 1}'], "must be a JSON object"),
+        ([*lines()[:2], "[]"], "must be a JSON object"),
+        (lines(count=9), "must have 9 lines, not 4"),
+        (lines()[:3], "ended behind 3 lines"),
+        ([], "ended behind 0 lines"),
+    ],
+)
+def test_what_is_no_whole_self_test_is_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        read_selftest(text)
+
+
+def test_a_failed_check_is_named_with_its_values():
+    assert read_selftest(lines(passed=False)).failures == ["timer cycles 20031"]
+
+
+def test_a_kernel_that_finds_something_else_is_a_failure():
+    assert read_selftest(lines(result=1)).failures == ["kernel crc found something else"]
+
+
+def serve(text: str) -> tuple[str, threading.Thread]:
+    """A console that tells ``text`` when a key is pressed: its name, and who does it."""
+    board, console = pty.openpty()
+    name = os.ttyname(console)
+
+    def tell() -> None:
+        os.read(board, 1)
+        os.write(board, text.encode())
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    return name, thread
+
+
+def test_the_command_collects_over_a_serial_port(tmp_path):
+    port, _ = serve("\r\n".join(lines()) + "\r\n")
+    path = tmp_path / "told.json"
+    command = ["selftest", "de0_nano", "--port", port, "--json", str(path)]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    assert "all checks have passed" in done.output
+    assert [json.dumps(one) for one in json.loads(path.read_text())["board"]] == lines()
+
+
+def test_the_command_fails_with_the_board():
+    port, _ = serve("\n".join(lines(passed=False)) + "\n")
+    done = CliRunner().invoke(main, ["selftest", "de0_nano", "--port", port])
+    assert done.exit_code == 1
+    assert "de0_nano has failed its self-test: timer cycles 20031" in done.output
+
+
+def test_silence_is_an_error(monkeypatch):
+    monkeypatch.setattr(selftest, "_SILENCE_S", 0.1)
+    port, _ = serve("")
+    done = CliRunner().invoke(main, ["selftest", "de0_nano", "--port", port])
+    assert done.exit_code == 1
+    assert f"nothing came from {port}" in done.output
+
+
+def test_neither_board_nor_simulation_is_refused():
+    done = CliRunner().invoke(main, ["selftest", "arty"])
+    assert done.exit_code == 1
+    assert "a board must be named by --port" in done.output
+
+
+def test_a_program_and_a_file_together_are_refused(tmp_path):
+    path = tmp_path / "x.elf"
+    path.touch()
+    done = CliRunner().invoke(
+        main, ["firmware", "ecpix5", "--app", "selftest", "--file", str(path)]
+    )
+    assert done.exit_code == 1
+    assert "either --file or --app" in done.output
+
+
+def test_the_simulated_board_has_the_boards_devices():
+    board = find_board("de0_nano")
+    soc = selftest.simulated_params(board)
+    assert (soc.sys_clk_hz, soc.uarts, soc.ethernet) == (50_000_000, 4, False)
+    assert soc.mailbox
