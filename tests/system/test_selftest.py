@@ -7,14 +7,14 @@ import pytest
 from tierv.boards.selftest import run_simulated
 from tierv.sim.selftest import Selftest
 
+#: Without interrupts the line would wait until the application has time.
+pytestmark = pytest.mark.parametrize("system", ["tiers", "single"], indirect=True, scope="module")
 PORTS = 4
 
 
-@pytest.fixture(scope="module", params=["tiers", "single"])
-def told(request) -> Selftest:
-    from conftest import make_system
-
-    return run_simulated(make_system(request.param).simulation.model)
+@pytest.fixture(scope="module")
+def told(system) -> Selftest:
+    return run_simulated(system.simulation.model)
 
 
 def test_a_good_board_passes_every_check(told):
