@@ -11,6 +11,7 @@ from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
 
 _TRANSPARENT = ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type")
+_ARRAY, _POINTER = "DW_TAG_array_type", "DW_TAG_pointer_type"
 _STRUCTURES = ("DW_TAG_structure_type", "DW_TAG_union_type")
 
 
@@ -30,7 +31,9 @@ def _type(die: DIE) -> DIE:
 def _size(kind: DIE) -> int:
     if "DW_AT_byte_size" in kind.attributes:
         return kind.attributes["DW_AT_byte_size"].value
-    if kind.tag != "DW_TAG_array_type":
+    if kind.tag == _POINTER:
+        return 4
+    if kind.tag != _ARRAY:
         raise ValueError(f"a {kind.tag} has no size")
     size = _size(_type(kind))
     for bound in kind.iter_children():
@@ -47,7 +50,9 @@ def _dies(units: Iterator[CompileUnit], tag: str, name: str) -> Iterator[DIE]:
 
 @cache
 def member(path: Path, variable: str, members: tuple[str, ...]) -> tuple[int, int]:
-    """Offset in a global variable, and size, of a member of a member and so on, in bytes.
+    """Offset in a variable, and size, of a member of a member and so on, in bytes.
+
+    The number of an element is a member of an array.
 
     Raises ``KeyError`` naming what the program does not have.
     """
@@ -59,6 +64,10 @@ def member(path: Path, variable: str, members: tuple[str, ...]) -> tuple[int, in
             raise KeyError(f"{path.name} has no debug information about {variable!r}")
         kind, offset = _type(die), 0
         for name in members:
+            if name.isdigit() and kind.tag == _ARRAY:
+                kind = _type(kind)
+                offset += int(name) * _size(kind)
+                continue
             children = kind.iter_children() if kind.tag in _STRUCTURES else iter(())
             child = next((child for child in children if _name(child) == name), None)
             if child is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -10,6 +11,8 @@ from tierv.sim.elf import Program
 from tierv.sim.firmware import Context, build_firmware
 from tierv.sim.model import ModelParams, build_model, simulation_params
 from tierv.sim.run import Simulation
+
+pytest.register_assert_rewrite("soak")
 
 #: CPU, variant and context of each.
 BUILDS = {
@@ -38,6 +41,12 @@ def make_system(build: str) -> System:
     soc = simulation_params(cpu=cpu, cpu_variant=variant)
     model = build_model(ModelParams(soc=soc))
     return System(Simulation(model), build_firmware("services", model, context))
+
+
+@pytest.fixture(scope="session")
+def systems() -> Callable[[str], System]:
+    """Makes a build by its name in ``BUILDS``."""
+    return make_system
 
 
 @pytest.fixture(scope="session", params=BUILDS)
