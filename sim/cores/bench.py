@@ -35,7 +35,7 @@ class Settings:
     #: Arrivals of each case.
     interrupts: int = 2_000
     seed: int = 1
-    #: A checkout of CoreMark, and its iterations.
+    #: CoreMark's folder, if it is to be measured, and its iterations.
     coremark: Path | None = None
     iterations: int = 10
 

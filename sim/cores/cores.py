@@ -16,11 +16,14 @@ TIER_COUNTS = (1, 3, 8)
 USUAL_TIERS = 3
 
 
-def tierv(tiers: int) -> Core:
+def tierv(tiers: int, extensions: Sequence[str] = ()) -> Core:
     """The core with local memories; with one tier interrupts are ordinary traps."""
-    context = Context.TRAP if tiers == 1 else Context.TIERS
     return Core(
-        name=f"TierV N={tiers}", hardware=model.tierv(tiers), context=context, tiers=tiers, own=True
+        name=f"TierV N={tiers}",
+        hardware=model.tierv(tiers, tuple(extensions)),
+        context=Context.TRAP if tiers == 1 else Context.TIERS,
+        tiers=tiers,
+        own=True,
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,10 @@ _CYCLES = 40_000_000
 _KERNELS = FIRMWARE / "kernels"
 _PASSES = re.compile(r"DHRYSTONE_PASSES = (\d+)")
 
-#: Files of CoreMark's checkout.
+#: The package that carries CoreMark, beside the sources of Ibex.
+COREMARK_PACKAGE = "pythondata-cpu-ibex"
+_COREMARK_PLACE = "system_verilog/vendor/eembc_coremark"
+#: Files of CoreMark.
 COREMARK_SOURCES = (
     "core_list_join.c",
     "core_main.c",
@@ -71,17 +75,27 @@ def dmips_per_mhz(cycles: int) -> float:
     return 1e6 * dhrystone_passes() / cycles / VAX_DHRYSTONES
 
 
-def kernel_program() -> Program:
-    """All kernels in one program, which checks what they find; the same for every core."""
+def _march(extensions: Sequence[str]) -> tuple[str, ...]:
+    """The compiler may use these beside what every core has."""
+    return (f"{FLAGS[0]}_{'_'.join(extensions)}",) if extensions else ()
+
+
+def kernel_program(extensions: Sequence[str] = ()) -> Program:
+    """All kernels in one program, which checks what they find; the same for every core.
+
+    ``extensions`` are names like ``zba`` of what the compiler may use besides.
+    """
     sources = sorted(_KERNELS.glob("*.c"))
     defines = [f"EXPECTED_{name.upper()}={value:#x}u" for name, value in EXPECTED.items()]
-    return build_program("kernels", sources, defines=defines, flags=KERNEL_FLAGS)
+    march = _march(extensions)
+    flags = {path.name: (*KERNEL_FLAGS.get(path.name, ()), *march) for path in sources}
+    return build_program("kernels", sources, defines=defines, flags=flags)
 
 
-def run_kernels(core: Core) -> dict[str, KernelTime]:
+def run_kernels(core: Core, extensions: Sequence[str] = ()) -> dict[str, KernelTime]:
     """Times of all kernels. Raises ``RunError`` naming one that found something else."""
     try:
-        result = run(core, kernel_program(), cycles=_CYCLES)
+        result = run(core, kernel_program(extensions), cycles=_CYCLES)
     except RunError as error:
         failed = re.search(r"ended with (\d+) ", str(error))
         if failed and 1 <= int(failed[1]) <= len(EXPECTED):
@@ -98,8 +112,14 @@ def _intervals(result: Run) -> list[KernelTime]:
     return [KernelTime(end[0] - begin[0], end[1] - begin[1]) for begin, end in pairs]
 
 
+def packaged_coremark() -> Path | None:
+    """The folder of the package's CoreMark; None if the package is not installed."""
+    spec = importlib.util.find_spec(COREMARK_PACKAGE.replace("-", "_"))
+    return spec and Path(spec.origin).parent / _COREMARK_PLACE
+
+
 def check_coremark(folder: Path) -> None:
-    """Raises ``ValueError`` naming the folder if it is no checkout of CoreMark."""
+    """Raises ``ValueError`` naming the folder if CoreMark is not in it."""
     for name in (*COREMARK_SOURCES, "coremark.h"):
         if not (folder / name).is_file():
             raise ValueError(
@@ -107,13 +127,17 @@ def check_coremark(folder: Path) -> None:
             )
 
 
-def coremark_program(folder: Path, iterations: int) -> Program:
-    """CoreMark of a user's checkout with our port, for every core the same."""
+def coremark_program(folder: Path, iterations: int, extensions: Sequence[str] = ()) -> Program:
+    """CoreMark's sources in the folder with our port, for every core the same.
+
+    ``extensions`` are names like ``zba`` of what the compiler may use besides.
+    """
     check_coremark(folder)
     port = _KERNELS / "coremark"
-    text = " ".join(FLAGS)
+    march = _march(extensions)
+    text = " ".join((*FLAGS, *march))
     # Its sources are not written for our warnings.
-    flags = dict.fromkeys(COREMARK_SOURCES, ("-w",))
+    flags = dict.fromkeys(COREMARK_SOURCES, ("-w", *march))
     return build_program(
         "coremark",
         [port / "core_portme.c", *(folder / name for name in COREMARK_SOURCES)],
@@ -123,12 +147,14 @@ def coremark_program(folder: Path, iterations: int) -> Program:
     )
 
 
-def run_coremark(core: Core, folder: Path, iterations: int) -> KernelTime:
+def run_coremark(
+    core: Core, folder: Path, iterations: int, extensions: Sequence[str] = ()
+) -> KernelTime:
     """The timed part of CoreMark's performance run.
 
     Raises ``RunError`` with what CoreMark wrote if one of its CRCs is not the one it must be.
     """
-    program = coremark_program(folder, iterations)
+    program = coremark_program(folder, iterations, extensions)
     cycles = (iterations + 1) * _COREMARK_CYCLES_PER_ITERATION
     result = run(core, program, cycles=cycles)
     found = dict(re.findall(r"(?m)^(?:\[0\])?(\w+)\s*: (0x[0-9a-f]{4})$", result.output))

@@ -88,16 +88,21 @@ class Hardware:
         return total.hexdigest()[:12]
 
 
-def tierv_params(tiers: int) -> CoreParams:
-    """The core as it is measured: its defaults, with memories that hold the programs."""
-    return CoreParams(tiers=tiers, reset_address=RESET_ADDRESS, imem=IMEM, dmem=DMEM)
+def tierv_params(tiers: int, extensions: Sequence[str] = ()) -> CoreParams:
+    """The core as it is measured: its defaults, with memories that hold the programs.
+
+    ``extensions`` are names of parameters that are on besides.
+    """
+    chosen = dict.fromkeys(extensions, True)
+    return CoreParams(tiers=tiers, reset_address=RESET_ADDRESS, imem=IMEM, dmem=DMEM, **chosen)
 
 
 @cache
-def tierv(tiers: int) -> Hardware:
+def tierv(tiers: int, extensions: Sequence[str] = ()) -> Hardware:
     """The core with its local memories."""
-    source = core_verilog(Cluster, tierv_params(tiers), "cluster")
-    return Hardware(name=f"tierv-{tiers}", driver="core_tierv", top="cluster", source=source)
+    source = core_verilog(Cluster, tierv_params(tiers, extensions), "cluster")
+    name = "-".join(("tierv", str(tiers), *extensions))
+    return Hardware(name=name, driver="core_tierv", top="cluster", source=source)
 
 
 class _Platform:

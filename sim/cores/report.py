@@ -18,7 +18,7 @@ from ..experiments.plots import figure
 from ..experiments.readme import README, fill
 from ..experiments.report import cell, results_folder
 from .bench import Row, Settings
-from .kernels import EXPECTED
+from .kernels import COREMARK_PACKAGE, EXPECTED, packaged_coremark
 from .program import FLAGS, compiler
 from .reference import REFERENCES
 from .verdict import Target, of_part, targets
@@ -36,6 +36,15 @@ _TITLES = {
 }
 
 
+def coremark_source(folder: Path | None) -> str | None:
+    """Where CoreMark came from; None if it was not measured."""
+    if folder is None:
+        return None
+    if folder == packaged_coremark():
+        return f"{COREMARK_PACKAGE} {version(COREMARK_PACKAGE)}"
+    return "a checkout"
+
+
 def summary(rows: Sequence[Row], settings: Settings) -> dict[str, Any]:
     """The content of ``core.json``, in the form of the experiments' results."""
     verdicts = targets(rows)
@@ -48,6 +57,7 @@ def summary(rows: Sequence[Row], settings: Settings) -> dict[str, Any]:
             "seed": settings.seed,
             "length": settings.interrupts,
             "length_unit": "interrupts in each case",
+            "coremark": coremark_source(settings.coremark),
             "coremark_iterations": settings.iterations if settings.coremark else 0,
             "compiler": compiler(),
             "flags": " ".join(FLAGS),
@@ -177,6 +187,9 @@ def readme_table(content: Mapping[str, Any]) -> str:
             verdict = "holds" if target.passed else "**does not hold**"
             held.append([target.name, cell(target.measured), target.limit, verdict])
     near = [target.passed for target in verdicts if target.of_bench]
+    coremark = ""
+    if config["coremark"]:
+        coremark = f" CoreMark: {config['coremark_iterations']} iterations, {config['coremark']}."
     return "\n".join(
         [
             *_markdown(_kernel_table(rows)),
@@ -193,7 +206,7 @@ def readme_table(content: Mapping[str, Any]) -> str:
             "",
             f"Of {len(near)} figures of the peers {sum(near)} are those of the reference, within"
             f" 5 % or a cycle. {config['compiler']}, `{config['flags']}`; {config['length']:,}"
-            f" {config['length_unit']}, seed {config['seed']}.",
+            f" {config['length_unit']}, seed {config['seed']}.{coremark}",
             "",
         ]
     )

@@ -1,5 +1,5 @@
 /* CoreMark's port to the cores of the bench: what its sources want to know of the platform. They
- * themselves come from a user's checkout of it (make bench-core COREMARK=DIR). */
+ * themselves come from the Python package of Ibex's sources, or from a checkout of CoreMark. */
 #ifndef CORE_PORTME_H
 #define CORE_PORTME_H
 
