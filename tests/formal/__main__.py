@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import sys
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib import metadata
 from pathlib import Path
 
@@ -18,8 +19,8 @@ from tierv.sim.paths import BuildError, build_root
 from .check import Check
 from .planting import Plant
 from .plants import PLANTS
-from .registry import CHECKS
-from .solve import SOLVERS, Status, Verdict, prepare, solve
+from .registry import CHECKS, solve_named
+from .solve import SOLVERS, Status, Verdict, prepare
 
 COLOURS = {Status.PASSED: "green", Status.FAILED: "bold red", Status.VACUOUS: "bold yellow"}
 
@@ -54,8 +55,9 @@ def depth_words(verdict: Verdict) -> str:
 
 def results_table(verdicts: list[Verdict]) -> Table:
     table = Table(title="Checks")
-    for column in ("check", "proved", "properties", "s", "verdict"):
-        table.add_column(column, justify="right" if column in ("properties", "s") else "left")
+    for column in ("check", "proved", "properties", "s", "CPU s", "verdict"):
+        number = column in ("properties", "s", "CPU s")
+        table.add_column(column, justify="right" if number else "left")
     for verdict in verdicts:
         words = verdict.status.value
         if verdict.failed:
@@ -69,6 +71,7 @@ def results_table(verdicts: list[Verdict]) -> Table:
             depth_words(verdict),
             str(len(verdict.properties)),
             f"{verdict.seconds:.0f}",
+            f"{verdict.cpu_seconds:.0f}",
             f"[{colour}]{words}[/]",
         )
     return table
@@ -76,8 +79,8 @@ def results_table(verdicts: list[Verdict]) -> Table:
 
 def plants_table(found: list[tuple[Plant, Verdict]]) -> Table:
     table = Table(title="Planted bugs")
-    for column in ("bug", "check", "must fail", "s", "verdict"):
-        table.add_column(column, justify="right" if column == "s" else "left")
+    for column in ("bug", "check", "must fail", "s", "CPU s", "verdict"):
+        table.add_column(column, justify="right" if column.endswith("s") else "left")
     for plant, verdict in found:
         good = is_found(plant, verdict)
         words = (
@@ -88,6 +91,7 @@ def plants_table(found: list[tuple[Plant, Verdict]]) -> Table:
             plant.check,
             " or ".join(plant.finds),
             f"{verdict.seconds:.0f}",
+            f"{verdict.cpu_seconds:.0f}",
             f"[{'green' if good else 'bold red'}]{words}[/]",
         )
     return table
@@ -109,6 +113,7 @@ def save(verdicts: list[Verdict], plants: list[tuple[Plant, Verdict]], path: Pat
                 "failed": verdict.failed,
                 "found": is_found(plant, verdict),
                 "seconds": verdict.seconds,
+                "cpu_seconds": verdict.cpu_seconds,
             }
             for plant, verdict in plants
         ],
@@ -169,16 +174,19 @@ def main(
     )
     try:
         prepare()
-        with Progress(*columns, console=console) as progress, ThreadPoolExecutor(jobs) as pool:
+        # Each solves one at a time, so that the CPU time of its programs is known.
+        fresh = multiprocessing.get_context("spawn")
+        with (
+            Progress(*columns, console=console) as progress,
+            ProcessPoolExecutor(jobs, mp_context=fresh) as pool,
+        ):
             task = progress.add_task("proving", total=len(checks) + len(bugs))
             runs = {
-                pool.submit(solve, check, solver=solver): (verdicts, check.name) for check in checks
+                pool.submit(solve_named, check.name, solver): (verdicts, check.name)
+                for check in checks
             }
             runs |= {
-                pool.submit(solve, CHECKS[plant.check], solver=solver, plant=plant.name): (
-                    found,
-                    plant.name,
-                )
+                pool.submit(solve_named, plant.check, solver, plant.name): (found, plant.name)
                 for plant in bugs
             }
             for run in as_completed(runs):
@@ -194,6 +202,8 @@ def main(
         console.print(results_table(ordered))
     if planted:
         console.print(plants_table(planted))
+    spent = sum(verdict.cpu_seconds for verdict in (*verdicts.values(), *found.values()))
+    console.print(f"{spent:.0f} s of CPU time")
     path = output or build_root() / "results" / "formal.json"
     save(ordered, planted, path)
     console.print(f"results in {path}")

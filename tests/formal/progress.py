@@ -49,7 +49,8 @@ def liveness(bench: Bench) -> None:
     local = fetcher.lookup_pc[IMEM.size_log2 - 2 :] == IMEM.base >> IMEM.size_log2
     bench.assume((fetcher.lookup_tier != tier) | local)
     bench.assume(~core._commit.wait_for_divider.valid)
-    bench.assume(~(core._commit.bus_open & (core._commit.m.tier == tier)))
+    in_m = core._commit.m
+    bench.assume(~(in_m.valid & in_m.remote & (in_m.tier == tier)))
     for inputs in (core.lines, core.timer):
         bench.assume((bench.past(inputs) & ~inputs) == 0)
     runs = core._tiers.started[tier] & ~core._tiers.waiting[tier] & ~core._tiers.held[tier]

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from . import bus, chains, csrs, instructions, isolation, priority, progress, twins
 from .check import Check
+from .solve import Verdict, solve
 
 CHECKS: dict[str, Check] = {
     check.name: check
     for module in (instructions, isolation, priority, progress, twins, chains, csrs, bus)
     for check in module.CHECKS
 }
+
+
+def solve_named(name: str, solver: str, plant: str | None = None) -> Verdict:
+    """``solve`` for another process, to which a name can be sent."""
+    return solve(CHECKS[name], solver=solver, plant=plant)
