@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import pytest
 from lockstep import CORES
-from sweep import sweep
+from sweep import (
+    BUFFERED,
+    LEAST_TRAP_CYCLES,
+    LOCAL,
+    MASKS_TRAPS,
+    PRECISE,
+    sweep,
+    trap_bound,
+    trap_latencies,
+)
 from sweep_programs import SweepProgram, classes
+
+from tierv.rtl.document import MANUAL
 
 #: Grids of pairs, in cycles.
 COARSE, FINE = 29, 7
@@ -19,6 +30,32 @@ def test_a_line_at_every_cycle_changes_nothing_but_the_time(tmp_path, name):
 @pytest.mark.parametrize("name", classes(CORES["1"]))
 def test_a_trap_at_every_cycle_changes_nothing_but_the_time(tmp_path, name):
     sweep(SweepProgram(name, CORES["1"]), tmp_path, wait_states=1)
+
+
+@pytest.mark.parametrize(
+    ("row", "bound"),
+    [
+        ("a trap handler of tier N - 1 (or of the only one)", LOCAL),
+        ("the same, with buffered accesses", BUFFERED),
+        ("the same, with precise accesses", PRECISE),
+    ],
+)
+def test_the_manual_tells_how_long_a_trap_handler_may_have_to_wait(row, bound):
+    (line,) = [line for line in MANUAL.read_text().splitlines() if line.startswith(f"| {row}")]
+    assert [cell.strip() for cell in line.split("|")][2:4] == [str(LEAST_TRAP_CYCLES), str(bound)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wait_states", [0, 7, 15])
+def test_the_bounds_of_a_trap_handler_are_reached(tmp_path, wait_states):
+    worst = dict.fromkeys((LOCAL, BUFFERED, PRECISE), 0)
+    for name in classes(CORES["1"]):
+        program = SweepProgram(name, CORES["1"])
+        runs = sweep(program, tmp_path, wait_states=wait_states)
+        if name not in MASKS_TRAPS:
+            bound = trap_bound(program)
+            worst[bound] = max(worst[bound], trap_latencies(program, runs).max())
+    assert worst == {bound: bound.cycles(wait_states) for bound in worst}
 
 
 @pytest.mark.slow
