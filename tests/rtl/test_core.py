@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from cocotb_cores import cocotb_tests, run_module
+from cocotb_cores import run_module
+from cocotb_run import Outcomes, cocotb_items, report
 
 #: Each module, and the cores that it runs on.
 MODULES = {
@@ -22,23 +23,14 @@ MODULES = {
     "cocotb_tiers": ("three",),
     "cocotb_bus_unit": ("three",),
 }
-ITEMS = [
-    pytest.param(module, core, test, id=f"{core}-{module.removeprefix('cocotb_')}-{test}")
-    for module, cores in MODULES.items()
-    for core in cores
-    for test in cocotb_tests(module)
-]
 
 
 @cache
-def outcomes(module: str, core: str) -> dict[str, str | None]:
+def outcomes(module: str, core: str) -> Outcomes:
     """Results of a module, which runs once."""
     return run_module(module, core)
 
 
-@pytest.mark.parametrize(("module", "core", "test"), ITEMS)
+@pytest.mark.parametrize(("module", "core", "test"), cocotb_items(MODULES))
 def test_core(module: str, core: str, test: str) -> None:
-    results = outcomes(module, core)
-    assert test in results, f"{module} ended before {test}"
-    if results[test]:
-        pytest.fail(results[test], pytrace=False)
+    report(outcomes(module, core), module, test)

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from cocotb_tools.runner import get_runner
+from cocotb_run import CXX_FLAGS, MODEL_FLAGS, build_model, run_tests
 from litex.gen import LiteXModule
 from litex.gen.fhdl.verilog import convert
 from litex.soc.interconnect import csr_bus
 from migen import ClockDomain, Record, Signal
 
 from tierv.sim.paths import build_root, locked, step
-from tierv.sim.verilator import verilator_env
 
-HERE = Path(__file__).resolve().parent
 MODULE = "block"
 #: Tells the simulation the addresses of the registers: a JSON file.
 REGISTERS_VARIABLE = "TIERV_BLOCK_REGISTERS"
 _DATA_BITS, _ADDRESS_BITS = 32, 14
-_TEST = re.compile(r"@cocotb\.test\([^)]*\)\nasync def (\w+)\(dut\)")
-_FLAGS = (
-    *("--no-public-flat-rw", "--public-depth", "1", "-O3", "--x-assign", "fast"),
-    *("--x-initial", "fast", "--noassert", "-Wno-fatal", "-Wno-lint", "-Wno-style"),
-    *("-CFLAGS", "-O1"),
-)
 
 
 class _Bench(LiteXModule):
@@ -58,11 +46,6 @@ def registers_of(bench: _Bench) -> dict[str, tuple[int, int]]:
     return registers
 
 
-def cocotb_tests(module: str) -> list[str]:
-    """Names of a module's cocotb tests."""
-    return _TEST.findall((HERE / f"{module}.py").read_text())
-
-
 def build_block(name: str, make: Callable[[], tuple[LiteXModule, list[Signal | Record]]]) -> Path:
     """Build the model of what ``make`` gives, a block and its pins; returns its folder.
 
@@ -78,7 +61,7 @@ def build_block(name: str, make: Callable[[], tuple[LiteXModule, list[Signal | R
     source = "".join(
         line for line in output.main_source.splitlines(True) if not line.startswith("//")
     )
-    digest = hashlib.sha256((source + repr(_FLAGS)).encode()).hexdigest()
+    digest = hashlib.sha256((source + repr((MODEL_FLAGS, CXX_FLAGS))).encode()).hexdigest()
     folder = build_root() / "cocotb-blocks" / f"{name}-{digest[:12]}"
     with locked(folder):
         (folder / "registers.json").write_text(json.dumps(registers_of(bench)))
@@ -88,14 +71,7 @@ def build_block(name: str, make: Callable[[], tuple[LiteXModule, list[Signal | R
             for file_name, text in output.data_files.items():
                 (folder / file_name).write_text(text)
             with step(f"building {name} for cocotb"):
-                os.environ |= verilator_env()
-                get_runner("verilator").build(
-                    sources=[verilog],
-                    hdl_toplevel=MODULE,
-                    build_dir=folder,
-                    build_args=_FLAGS,
-                    log_file=folder / "build.log",
-                )
+                build_model([verilog], MODULE, folder)
             (folder / ".complete").touch()
     return folder
 
@@ -107,29 +83,5 @@ def run_module(
 
     ``variables`` of the environment tell the tests which model it is.
     """
-    results = folder / f"{module}.xml"
-    results.unlink(missing_ok=True)
-    log = folder / f"{module}.log"
-    # Which tests failed, the results say.
-    with contextlib.suppress(SystemExit, RuntimeError):
-        get_runner("verilator").test(
-            test_module=module,
-            hdl_toplevel=MODULE,
-            hdl_toplevel_lang="verilog",
-            build_dir=folder,
-            test_dir=folder,
-            results_xml=str(results),
-            extra_env={
-                REGISTERS_VARIABLE: str(folder / "registers.json"),
-                "COCOTB_ANSI_OUTPUT": "0",
-                **(variables or {}),
-            },
-            log_file=log,
-        )
-    assert results.exists(), log.read_text()[-3000:]
-    outcome: dict[str, str | None] = {}
-    for case in ElementTree.parse(results).iter("testcase"):
-        bad = [child for child in case if child.tag in ("failure", "error")]
-        text = bad[0].get("error_msg") or bad[0].get("message") if bad else None
-        outcome[case.get("name", "")] = f"{text}\nlog: {log}" if bad else None
-    return outcome
+    registers = {REGISTERS_VARIABLE: str(folder / "registers.json")}
+    return run_tests(module, folder, MODULE, variables={**registers, **(variables or {})})

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from csr_block import build_block, cocotb_tests, run_module
+from cocotb_run import Outcomes, cocotb_items, report
+from csr_block import build_block, run_module
 from echo_reference import ORDER, ORDER_PRIMES, power_of_x
 from migen import Record
 
@@ -19,12 +20,6 @@ MODULES = {
     "cocotb_echo_instrument": ("small", "tiny"),
     "cocotb_echo_saturation": ("tiny",),
 }
-ITEMS = [
-    pytest.param(module, size, test, id=f"{size}-{test}")
-    for module, sizes in MODULES.items()
-    for size in sizes
-    for test in cocotb_tests(module)
-]
 
 
 def make(size: str):
@@ -34,18 +29,15 @@ def make(size: str):
 
 
 @cache
-def outcomes(module: str, size: str) -> dict[str, str | None]:
+def outcomes(module: str, size: str) -> Outcomes:
     folder = build_block(f"echo-{size}", lambda: make(size))
     parameters = {f"ECHO_{name.upper()}": str(value) for name, value in SIZES[size].items()}
     return run_module(module, folder, parameters)
 
 
-@pytest.mark.parametrize(("module", "size", "test"), ITEMS)
+@pytest.mark.parametrize(("module", "size", "test"), cocotb_items(MODULES))
 def test_echo_instrument(module, size, test):
-    results = outcomes(module, size)
-    assert test in results, f"{module} ended before {test}"
-    if results[test]:
-        pytest.fail(results[test], pytrace=False)
+    report(outcomes(module, size), module, test)
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from pathlib import Path
 
 import pytest
 from amaranth.back import verilog
 from cocotb_filled_memory import SIZE_BYTES, content
-from cocotb_tools.runner import get_runner
-from csr_block import MODULE, cocotb_tests, run_module
+from cocotb_run import Outcomes, build_model, cocotb_tests, report
+from csr_block import MODULE, run_module
 
 from tierv.sim.paths import build_root, locked
-from tierv.sim.verilator import verilator_env
 from tierv.soc.cpu.filled import LANE, FilledMemory, hex_files
 
 COLUMNS = {"itcm": 2, "dtcm": 1}
@@ -28,20 +26,12 @@ def build(name: str) -> Path:
         source.write_text(verilog.convert(memory, name=MODULE) + LANE.read_text())
         for file, text in hex_files(SIZES, {name: content()}).items():
             (folder / file).write_text(text)
-        os.environ |= verilator_env()
-        get_runner("verilator").build(
-            sources=[source],
-            hdl_toplevel=MODULE,
-            build_dir=folder,
-            build_args=["--no-public-flat-rw", "--public-depth", "1", "-Wno-fatal", "-Wno-lint"],
-            always=True,
-            log_file=folder / "build.log",
-        )
+        build_model([source], MODULE, folder)
     return folder
 
 
 @cache
-def outcomes(name: str) -> dict[str, str | None]:
+def outcomes(name: str) -> Outcomes:
     variables = {"TIERV_COLUMNS": str(COLUMNS[name])}
     return run_module("cocotb_filled_memory", build(name), variables)
 
@@ -49,7 +39,7 @@ def outcomes(name: str) -> dict[str, str | None]:
 @pytest.mark.parametrize("test", cocotb_tests("cocotb_filled_memory"))
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_filled_memory(name, test):
-    assert outcomes(name)[test] is None, outcomes(name)[test]
+    report(outcomes(name), "cocotb_filled_memory", test)
 
 
 def test_files_together_hold_the_image():

@@ -6,7 +6,8 @@ from functools import cache
 from unittest.mock import patch
 
 import pytest
-from csr_block import build_block, cocotb_tests, run_module
+from cocotb_run import Outcomes, cocotb_items, report
+from csr_block import build_block, run_module
 from migen import Record, Signal
 from serial_bench import SYS_CLK_HZ
 
@@ -31,12 +32,6 @@ MODULES = {
     "cocotb_serial_fifo": ("usual", "least", "most", "uneven"),
     "cocotb_serial_counters": ("counters",),
 }
-ITEMS = [
-    pytest.param(module, size, test, id=f"{size}-{test}")
-    for module, sizes in MODULES.items()
-    for size in sizes
-    for test in cocotb_tests(module)
-]
 PORTS = 2
 
 
@@ -56,19 +51,16 @@ def make(size: str):
 
 
 @cache
-def outcomes(module: str, size: str) -> dict[str, str | None]:
+def outcomes(module: str, size: str) -> Outcomes:
     folder = build_block(f"serial-{size}", lambda: make(size))
     receive, transmit = DEPTHS[size]
     variables = {"SERIAL_RECEIVE_DEPTH": str(receive), "SERIAL_TRANSMIT_DEPTH": str(transmit)}
     return run_module(module, folder, variables)
 
 
-@pytest.mark.parametrize(("module", "size", "test"), ITEMS)
+@pytest.mark.parametrize(("module", "size", "test"), cocotb_items(MODULES))
 def test_serial(module, size, test):
-    results = outcomes(module, size)
-    assert test in results, f"{module} ended before {test}"
-    if results[test]:
-        pytest.fail(results[test], pytrace=False)
+    report(outcomes(module, size), module, test)
 
 
 #: Rates that serial ports usually have.

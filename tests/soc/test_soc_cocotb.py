@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from cocotb_tools.runner import get_runner
+from cocotb_run import build_model, report, run_tests
 from soc_firmware import build_firmware
 
 from tierv.sim.design import Design, elaborate
@@ -16,38 +13,23 @@ from tierv.sim.elf import jump_to
 from tierv.sim.model import simulation_params
 from tierv.sim.paths import build_root, locked, step
 from tierv.sim.top import TOP_MODULE
-from tierv.sim.verilator import verilator_env
 from tierv.soc.map import ORIGINS
 
-HERE = Path(__file__).resolve().parent
 #: Only the console, because cocotbext-uart drives a whole signal.
 PARAMS = simulation_params(cpu="vexriscv", uarts=0)
-_FLAGS = (
-    *("--no-public-flat-rw", "--public-depth", "1", "-O3", "--x-assign", "fast"),
-    *("--x-initial", "fast", "--noassert", "-Wno-fatal", "-Wno-lint", "-Wno-style"),
-    *("-CFLAGS", "-O1"),
-)
 
 
 @pytest.fixture(scope="module")
 def soc() -> tuple[Path, Design]:
     """Folder of the Verilated SoC for cocotb, and its Verilog."""
     folder = build_root() / "cocotb-soc"
-    os.environ |= verilator_env()
     with locked(folder):
         design = elaborate(PARAMS, folder / "soc")
         stamp = folder / "stamp"
         if not stamp.exists() or stamp.read_text() != design.digest:
             stamp.unlink(missing_ok=True)
             with step("the SoC for cocotb"):
-                get_runner("verilator").build(
-                    sources=design.sources,
-                    hdl_toplevel=TOP_MODULE,
-                    build_dir=folder / "model",
-                    build_args=_FLAGS,
-                    log_file=folder / "build.log",
-                    always=True,
-                )
+                build_model(design.sources, TOP_MODULE, folder / "model")
             stamp.write_text(design.digest)
     return folder, design
 
@@ -79,24 +61,4 @@ def load(folder: Path, program) -> None:
 def test_soc(soc, firmware, test):
     folder, _ = soc
     load(folder, build_firmware(firmware, folder / "soc/include"))
-    results = folder / f"{test}.xml"
-    results.unlink(missing_ok=True)
-    # Whether it failed, and why, the results say.
-    with contextlib.suppress(SystemExit, RuntimeError):
-        get_runner("verilator").test(
-            test_module="cocotb_soc",
-            testcase=test,
-            hdl_toplevel=TOP_MODULE,
-            hdl_toplevel_lang="verilog",
-            build_dir=folder / "model",
-            test_dir=HERE,
-            results_xml=str(results),
-            extra_env={"COCOTB_ANSI_OUTPUT": "0"},
-            log_file=folder / f"{test}.log",
-        )
-    log = (folder / f"{test}.log").read_text()
-    assert results.exists(), log[-3000:]
-    cases = list(ElementTree.parse(results).iter("testcase"))
-    assert [case.get("name") for case in cases] == [test]
-    failed = [child for case in cases for child in case if child.tag in ("failure", "error")]
-    assert not failed, log[-3000:]
+    report(run_tests("cocotb_soc", folder / "model", TOP_MODULE, [test]), "cocotb_soc", test)
