@@ -22,6 +22,7 @@ from .echo_instrument import EchoInstrument
 from .ethernet import MiiPhy
 from .mailbox import Mailbox, mailbox_constants
 from .params import CONSOLE_FIFO_BYTES, SocParams
+from .serial import SOURCE as SERIAL_SOURCE
 from .serial import SerialParams, SerialPorts
 
 #: Memories on the bus whose origin a CPU class may not move.
@@ -184,6 +185,7 @@ class TierVSoC(SoCCore):
 
     def _add_serial_ports(self) -> None:
         params = self.params
+        self.platform.add_source(str(SERIAL_SOURCE))
         self.serial = SerialPorts(
             [self.uart_pads(index + 1) for index in range(params.uarts)],
             SerialParams(
@@ -236,9 +238,15 @@ class TierVSoC(SoCCore):
             self.add_constant(name, value)
 
     def do_finalize(self) -> None:
-        """Complete the timeout of the bus, which exists only now."""
+        """Complete the timeout of the bus and the serial ports' registers.
+
+        Bus and banks exist only now.
+        """
         # A submodule's statements come after those of the interconnect that it completes.
         self.bus_errors = BusErrors(self.bus._interconnect, self.bus.masters.values())
+        for name, _, address, bank in self.csr_bankarray.banks:
+            if name == "serial":
+                self.comb += self.serial.listen(bank, address)
 
 
 def quiet_litex_logs(level: int = logging.WARNING) -> None:

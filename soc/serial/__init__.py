@@ -2,5 +2,6 @@
 
 from .block import SerialPorts
 from .params import SerialParams
+from .port import SOURCE
 
-__all__ = ["SerialParams", "SerialPorts"]
+__all__ = ["SOURCE", "SerialParams", "SerialPorts"]

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 from litex.gen import LiteXModule
 from litex.soc.interconnect.csr import CSRField, CSRStatus
-from migen import Cat, Record, Signal
+from litex.soc.interconnect.csr_bus import CSRBank
+from migen import Cat, Mux, Record, Signal
+from migen.genlib.cdc import MultiReg
 
 from .params import MAX_PORTS, SerialParams, baud_range
-from .port import SerialPort
-from .receiver import LINE_LATENCY_CYCLES
+from .port import BREAK_MAX_BITS, SerialPort
 from .registers import TIMEOUT_BITS
-from .transmitter import BREAK_MAX_BITS
+
+#: Cycles from a change of a receive pin to that of the line that the receiver sees.
+LINE_LATENCY_CYCLES = 3
 
 
 class SerialPorts(LiteXModule):
     """1 to 16 serial ports that know one clock and are asked with one read which of them call.
 
-    ``pads`` is a record for each port, as ``SerialPort`` wants it. Each port has a line of its own
-    in ``irqs``, the or of its events that are enabled. The registers of the ports follow each
-    other at equal distances, behind those of the block.
+    ``pads`` is a record for each port: ``tx`` and ``rx``, and ``rts_n`` and ``cts_n`` where there
+    are such pins; otherwise CTS counts as asserted. A change of a receive pin that lasts one cycle
+    is not seen. Each port has a line of its own in ``irqs``, the or of its events that are enabled.
+    The registers of the ports follow each other at equal distances, behind those of the block.
+
+    The ports decode their addresses themselves: whoever makes LiteX's bank of the block's registers
+    adds the statements of ``listen``. Their Verilog is in the file ``port.SOURCE``.
     """
 
     def __init__(self, pads: Sequence[Record], params: SerialParams) -> None:
@@ -40,21 +49,85 @@ class SerialPorts(LiteXModule):
         self.params = params
         #: Lines of the ports.
         self.irqs = irqs = [Signal() for _ in range(params.ports)]
+        self._read = Signal()
+        self._write = Signal()
+        self._address = Signal(9)
+        self._write_data = Signal(32)
 
         line_cycle = Signal(32, reset=-LINE_LATENCY_CYCLES & 0xFFFF_FFFF)
         self.sync += line_cycle.eq(line_cycle + 1)
         self.comb += self.cycle.status.eq(line_cycle + LINE_LATENCY_CYCLES)
-        self.ports = ports = [SerialPort(each, params, line_cycle) for each in pads]
+        read_data = Signal(32)
+        self.ports = ports = [SerialPort(params, read_data) for _ in pads]
         for index, port in enumerate(ports):
             setattr(self, f"port{index}", port)
-            self.comb += irqs[index].eq(port.ev.irq)
+            self.comb += [irqs[index].eq(port.irq), port.line_cycle.eq(line_cycle)]
+        self._add_pins(pads)
+        self._add_access(read_data)
         self.comb += [
-            self.pending.fields.receive.eq(
-                Cat(*(port.ev.receive.pending & port.ev.enable.fields.receive for port in ports))
-            ),
-            self.pending.fields.transmit.eq(
-                Cat(*(port.ev.transmit.pending & port.ev.enable.fields.transmit for port in ports))
-            ),
+            self.pending.fields.receive.eq(Cat(*(port.receive_pending for port in ports))),
+            self.pending.fields.transmit.eq(Cat(*(port.transmit_pending for port in ports))),
+        ]
+
+    def _add_pins(self, pads: Sequence[Record]) -> None:
+        ports = self.ports
+        count = len(ports)
+        ones = (1 << count) - 1
+        pins = Signal(count)
+        synchronised = Signal(count)
+        before = Signal(count, reset=ones)
+        earlier = Signal(count, reset=ones)
+        lines = Signal(count)
+        self.specials += MultiReg(pins, synchronised, reset=ones)
+        self.sync += [before.eq(synchronised), earlier.eq(before)]
+        # Without spikes of a cycle.
+        self.comb += lines.eq(
+            (synchronised & before) | (before & earlier) | (synchronised & earlier)
+        )
+        for index, (port, pad) in enumerate(zip(ports, pads, strict=True)):
+            self.comb += [
+                pins[index].eq(Mux(port.loop_back, port.sent, pad.rx)),
+                port.line.eq(lines[index]),
+                pad.tx.eq(port.sent | port.loop_back),
+            ]
+            if hasattr(pad, "rts_n"):
+                self.comb += pad.rts_n.eq(~port.rts)
+            if hasattr(pad, "cts_n"):
+                cts_n = Signal()
+                self.specials += MultiReg(pad.cts_n, cts_n)
+                self.comb += port.cts.eq(~cts_n)
+            else:
+                self.comb += port.cts.eq(1)
+
+    def _add_access(self, read_data: Signal) -> None:
+        first = len(self.get_csrs()) - sum(len(port.get_csrs()) for port in self.ports)
+        stride = len(self.ports[0].get_csrs())
+        for index, port in enumerate(self.ports):
+            base = first + index * stride
+            offset = Signal(len(self._address))
+            chosen = Signal()
+            self.comb += [
+                offset.eq(self._address - base),
+                chosen.eq(offset < stride),
+                port.read.eq(self._read & chosen),
+                port.write.eq(self._write & chosen),
+                port.address.eq(offset),
+                port.write_data.eq(self._write_data),
+            ]
+        self.comb += read_data.eq(reduce(or_, (port.read_data for port in self.ports)))
+
+    def listen(self, bank: CSRBank, address: int) -> list:
+        """Statements that give the ports the accesses on the bus of the bank.
+
+        ``address`` is the bank's: the number of its page.
+        """
+        bus = bank.bus
+        chosen = bus.adr[len(self._address) :] == address
+        return [
+            self._read.eq(bus.re & chosen),
+            self._write.eq(bus.we & chosen),
+            self._address.eq(bus.adr),
+            self._write_data.eq(bus.dat_w),
         ]
 
     def constants(self) -> dict[str, int]:

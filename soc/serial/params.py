@@ -12,8 +12,6 @@ MAX_DEPTH = 256
 TICKS = 8
 #: Bits of the number that sets the speed: 2^32 would be one bit a cycle, the fastest is 1 / TICKS.
 TUNING_BITS = 32 - 3
-#: Ticks for which the line must be low to be a break: 10.5 bit times.
-BREAK_TICKS = 84
 
 
 #: From here on the number that sets the speed is not more than 0.1 % off.

@@ -2,219 +2,98 @@
 
 from __future__ import annotations
 
-from migen import Cat, If, Mux, Record, ResetInserter, Signal
-from migen.genlib.cdc import MultiReg
+from pathlib import Path
 
-from .fifo import BURST, ReceiveFifo, TransmitFifo
-from .flow import FlowControl
-from .params import TICKS, SerialParams
-from .receiver import Receiver
-from .registers import TIMEOUT_BITS, PortRegisters
-from .transmitter import Transmitter
+from migen import ClockSignal, Instance, ResetSignal, Signal
 
-#: Ticks in a bit time, log2.
-_TICKS_LOG2 = TICKS.bit_length() - 1
+from .params import SerialParams, tuning_word
+from .registers import COUNTERS, TIMEOUT_RESET_BITS, PortRegisters
+
+#: The Verilog of a port.
+SOURCE = Path(__file__).with_name("port.v")
+#: What the Verilog takes for the order of the registers.
+_ORDER = (
+    *("receive", "receive_burst", "transmit", "level", "status", "stamp"),
+    *("ev_status", "ev_pending", "ev_enable", "tuning", "format", "flow", "watermarks"),
+    *("flow_levels", "timeout", "limit", "purge", *(f"count_{name}" for name in COUNTERS)),
+)
+#: Bits of the number of a register.
+ADDRESS_BITS = 5
+#: The longest break that can be sent, in bit times.
+BREAK_MAX_BITS = 255
+
+
+def _memory_log2(depth: int) -> int:
+    """Words of the memory behind a FIFO, log2."""
+    return max(1, (depth - 1).bit_length())
 
 
 class SerialPort(PortRegisters):
-    """Transmitter, receiver, FIFOs, flow control and registers between ``pads`` and the bus.
+    """Transmitter, receiver, FIFOs, flow control and registers between the pins and the bus.
 
-    ``pads`` has ``tx`` and ``rx``, and ``rts_n`` and ``cts_n`` where there are such pins; otherwise
-    CTS counts as asserted. ``line_cycle`` counts cycles, ``LINE_LATENCY_CYCLES`` late. A
+    The pins are in step with the clock. ``line_cycle`` counts cycles, as late as ``line`` is. A
     character can be read, and the events tell of it, two cycles after its stop bit was decided.
     The registers must not be accessed more often than every third cycle.
+
+    **Receiver**: each bit is what two of three looks at the line say, 3/8, 4/8 and 5/8 of a bit
+    time after its begin; the first two are enough if they agree. A low level that is not a start
+    bit by this rule is forgotten. A character is given the cycle after its stop bit was decided,
+    which is in the middle of it on a clean line.
+
+    **Break**: the line is low for 10.5 bit times (10.375 if it falls within a character), whatever
+    was being received. It is given once, when it has lasted that long. A character of zeros whose
+    stop bit is low is given, with its framing error, only when the line rises before that.
+    Behind a low stop bit or a break the line must be high at two ticks for the next start bit to
+    count: 3/8 of a bit are enough.
+
+    **Transmitter**: it sends characters and breaks, back to back as long as there are any. The line
+    falls the cycle after a character was taken from the FIFO. Stop bits follow a break like a
+    character.
+
+    **Speed**: a tick ends an eighth of a bit. Tick k is in cycle ceil(k * 2^29 / tuning) after the
+    one in which the line fell; none is early, and none is late by a cycle or more, however many
+    there are.
     """
 
-    def __init__(self, pads: Record, params: SerialParams, line_cycle: Signal) -> None:
-        PortRegisters.__init__(self, params)
-        self.receiver = Receiver(stamps=params.stamps)
-        self.transmitter = Transmitter()
-        self.receive_fifo = ResetInserter()(ReceiveFifo(params.receive_depth, stamps=params.stamps))
-        self.transmit_fifo = ResetInserter()(TransmitFifo(params.transmit_depth))
-        self.control = FlowControl(self.receive_fifo.level)
-        # A character without faults that flow control does not take, or any other.
-        self._stores = Signal()
-        # Lost characters since the last one in the FIFO.
-        self._overrun = Signal()
-        self.comb += self.receiver.line_cycle.eq(line_cycle)
-        self._add_pins(pads)
-        self._add_settings()
-        self._add_receive_path()
-        self._add_transmit_path()
-        self._add_events()
-        self._add_counters()
-
-    def _add_pins(self, pads: Record) -> None:
-        receiver, transmitter, control = self.receiver, self.transmitter, self.control
-        form, flow, status = self.format.fields, self.flow.fields, self.status.fields
-        cts = Signal()
-        if hasattr(pads, "cts_n"):
-            cts_n = Signal()
-            self.specials += MultiReg(pads.cts_n, cts_n)
-            self.comb += cts.eq(~cts_n)
-        else:
-            self.comb += cts.eq(1)
-        rts = Signal()
-        sent = Signal()
-        self.comb += [
-            rts.eq(Mux(flow.rts, ~control.holds, flow.assert_rts)),
-            sent.eq(transmitter.line & ~form.hold_break),
-            pads.tx.eq(sent | form.loop_back),
-            receiver.pin.eq(Mux(form.loop_back, sent, pads.rx)),
-            control.cts.eq(Mux(form.loop_back, rts, cts)),
-            status.line.eq(receiver.line),
-            status.cts.eq(control.cts),
-            status.rts.eq(rts),
-        ]
-        if hasattr(pads, "rts_n"):
-            self.comb += pads.rts_n.eq(~rts)
-
-    def _add_settings(self) -> None:
-        form, flow, control = self.format.fields, self.flow.fields, self.control
-        for user in (self.receiver, self.transmitter):
-            self.comb += [
-                user.ticks.tuning.eq(self.tuning.storage),
-                user.form.data_bits.eq(form.data_bits),
-                user.form.parity.eq(form.parity),
-                user.form.two_stop_bits.eq(form.two_stop_bits),
-            ]
-        self.comb += [
-            *(
-                getattr(control.options, name).eq(getattr(flow, name))
-                for name in ("cts", "rts", "obey_xoff", "send_xoff")
-            ),
-            control.stop_level.eq(self.flow_levels.fields.stop),
-            control.resume_level.eq(self.flow_levels.fields.resume),
-            self.receive_fifo.limit.eq(self.limit.storage),
-            self.receive_fifo.reset.eq(self.purge.fields.receive),
-            self.transmit_fifo.reset.eq(self.purge.fields.transmit),
-        ]
-
-    def _add_receive_path(self) -> None:
-        receiver, fifo, control = self.receiver, self.receive_fifo, self.control
-        flags = Cat(receiver.is_break, receiver.framing, receiver.parity)
-        self.comb += [
-            control.arrives.eq(receiver.valid & (flags == 0)),
-            control.character.eq(receiver.data),
-            self._stores.eq(receiver.valid & ~(control.arrives & control.takes)),
-            fifo.put.eq(self._stores),
-            fifo.entry.eq(Cat(receiver.data, flags, self._overrun)),
-            fifo.stamp.eq(receiver.stamp),
-        ]
-        self.sync += [
-            If(self._stores, self._overrun.eq(fifo.full)),
-            If(self.purge.fields.receive, self._overrun.eq(0)),
-        ]
-        one, burst = self.receive.fields, self.receive_burst.fields
-        oldest = fifo.window[0]
-        read_flags = Signal(4)
-        self.comb += [
-            read_flags.eq(Mux(fifo.burst != 0, oldest[8:], 0)),
-            one.data.eq(oldest[:8]),
-            one.valid.eq(fifo.burst != 0),
-            burst.data.eq(Cat(*(entry[:8] for entry in fifo.window))),
-            burst.count.eq(fifo.burst),
-            *(
-                Cat(fields.is_break, fields.framing, fields.parity, fields.overrun).eq(read_flags)
-                for fields in (one, burst)
-            ),
-            If(self.receive_burst.we, fifo.take.eq(fifo.burst)).Elif(
-                self.receive.we, fifo.take.eq(fifo.burst != 0)
-            ),
-            self.level.fields.receive.eq(fifo.level),
-            self.stamp.status.eq(fifo.taken_stamp),
-        ]
-
-    def _add_transmit_path(self) -> None:
-        transmitter, fifo, control = self.transmitter, self.transmit_fifo, self.control
-        receiver = self.receiver
-        data = self.transmit.fields.data
-        from_fifo = Signal()
-        # Until a stop bit that was decided in its middle is over.
-        stop_ticks = Signal(max=TICKS // 2 + 1)
-        turned = Signal()
-        self.sync += [
-            If(~receiver.idle, stop_ticks.eq(TICKS // 2)).Elif(
-                receiver.ticks.tick & ~turned, stop_ticks.eq(stop_ticks - 1)
-            )
-        ]
-        self.comb += [
-            turned.eq(stop_ticks == 0),
-            If(self.transmit.re, fifo.put.eq(1 + self.transmit.fields.more)),
-            *(
-                fifo.entries[index].eq(
-                    Cat(data[8 * index : 8 * index + 8], self.transmit.fields.is_break)
-                )
-                for index in range(BURST)
-            ),
-            from_fifo.eq(
-                fifo.readable
-                & control.may_send
-                & ~control.waits
-                & (~self.flow.fields.turn | (receiver.idle & turned))
-            ),
-            transmitter.valid.eq(from_fifo | control.waits),
-            transmitter.data.eq(Mux(control.waits, control.to_send, fifo.entry[:8])),
-            transmitter.is_break.eq(fifo.entry[8] & ~control.waits),
-            fifo.take.eq(transmitter.ready & from_fifo),
-            control.sent.eq(transmitter.ready & control.waits),
-            self.level.fields.space.eq(fifo.space),
-        ]
-
-    def _add_events(self) -> None:
-        receiver, fifo, status = self.receiver, self.receive_fifo, self.status.fields
-        marks = self.watermarks.fields
-        quiet_ticks = Signal(TIMEOUT_BITS + _TICKS_LOG2)
-        end = Signal(TIMEOUT_BITS + _TICKS_LOG2)
-        # What is in the FIFO can't wait for the watermark.
-        due = Signal()
-        cts_q = Signal()
-        idle = Signal()
-        flagged = fifo.entry[8:] != 0
-        self.comb += [
-            end.eq(self.timeout.storage << _TICKS_LOG2),
-            idle.eq(self.transmitter.idle & ~self.transmit_fifo.readable & ~self.transmit.re),
-            self.ev.receive.trigger.eq((fifo.level >= marks.receive) | due),
-            self.ev.transmit.trigger.eq(self.transmit_fifo.level <= marks.transmit),
-            self.ev.idle.trigger.eq(idle),
-            self.ev.cts.trigger.eq(self.control.cts != cts_q),
-            status.idle.eq(idle),
-            status.receiving.eq(~receiver.idle),
-            status.stopped.eq(self.control.stopped),
-            status.holding.eq(self.control.holds),
-            status.overrun.eq(self._overrun),
-        ]
-        self.sync += [
-            cts_q.eq(self.control.cts),
-            If(receiver.ticks.tick & (quiet_ticks != end), quiet_ticks.eq(quiet_ticks + 1)),
-            If(~receiver.idle, quiet_ticks.eq(0)),
-            If(
-                (fifo.level == 0) & ~self._stores,
-                due.eq(0),
-            ).Elif(
-                (self._stores & flagged)
-                | (receiver.ticks.tick & (end != 0) & (quiet_ticks + 1 == end)),
-                due.eq(1),
-            ),
-        ]
-
-    def _add_counters(self) -> None:
-        """Count events up to all ones; one in the cycle of a read is for the next read."""
-        receiver, full = self.receiver, self.receive_fifo.full
-        character = receiver.valid & ~receiver.is_break
-        events = {
-            "received": self._stores & character & ~full,
-            "transmitted": self.transmitter.ready & ~self.transmitter.is_break,
-            "overruns": self._stores & full,
-            "framing": character & receiver.framing,
-            "parity": character & receiver.parity,
-            "breaks": receiver.valid & receiver.is_break,
-            "lost": self.transmit_fifo.lost,
-            "xoffs": self.control.xoff,
-        }
-        for name, counter in self.counters.items():
-            event, count = events[name], counter.status
-            most = (1 << counter.size) - 1
-            self.sync += If(counter.we, count.eq(event)).Elif(
-                event & (count != most), count.eq(count + 1)
-            )
+    def __init__(self, params: SerialParams, read_data: Signal) -> None:
+        PortRegisters.__init__(self, params, read_data)
+        #: Pins, with CTS and RTS high if asserted; ``sent`` is for the receiver if ``loop_back``.
+        self.line = Signal()
+        self.cts = Signal()
+        self.sent = Signal()
+        self.loop_back = Signal()
+        self.rts = Signal()
+        self.line_cycle = Signal(32)
+        #: An access to register ``address``; ``read_data`` is valid in that cycle, or else 0.
+        self.read = Signal()
+        self.write = Signal()
+        self.address = Signal(ADDRESS_BITS)
+        self.write_data = Signal(32)
+        self.read_data = Signal(32)
+        #: Events that are pending and enabled.
+        self.receive_pending = Signal()
+        self.transmit_pending = Signal()
+        self.irq = Signal()
+        names = tuple(register.name for register in self.get_csrs())
+        if names != _ORDER:
+            raise ValueError(f"registers must be in the order of port.v, not {names}")
+        inputs = ("line", "line_cycle", "read", "write", "address", "write_data")
+        outputs = ("sent", "loop_back", "rts", "read_data", "irq")
+        outputs += ("receive_pending", "transmit_pending")
+        self.specials += Instance(
+            "tierv_serial_port",
+            p_RECEIVE_DEPTH=params.receive_depth,
+            p_TRANSMIT_DEPTH=params.transmit_depth,
+            p_RECEIVE_LOG2=_memory_log2(params.receive_depth),
+            p_TRANSMIT_LOG2=_memory_log2(params.transmit_depth),
+            p_STAMPS=int(params.stamps),
+            p_TUNING=tuning_word(params.baud, params.sys_clk_hz),
+            p_TIMEOUT=TIMEOUT_RESET_BITS,
+            p_WIDE=COUNTERS["received"][0],
+            p_NARROW=COUNTERS["lost"][0],
+            i_clk=ClockSignal(),
+            i_rst=ResetSignal(),
+            i_cts_pin=self.cts,
+            **{f"i_{name}": getattr(self, name) for name in inputs},
+            **{f"o_{name}": getattr(self, name) for name in outputs},
+        )

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from litex.gen import LiteXModule
-from litex.soc.interconnect.csr import CSRField, CSRStatus, CSRStorage
-from litex.soc.interconnect.csr_eventmanager import (
-    EventManager,
-    EventSourceLevel,
-    EventSourcePulse,
-)
+from litex.soc.interconnect import csr
+from litex.soc.interconnect.csr import CSRField
+from migen import Signal
 
 from .params import TUNING_BITS, SerialParams, tuning_word
 
@@ -17,9 +14,9 @@ _LEVEL_BITS = 9
 #: Bits of the receive timeout, in bit times.
 TIMEOUT_BITS = 12
 #: Bit times after which the receive timeout is over after reset: four characters.
-_TIMEOUT = 40
+TIMEOUT_RESET_BITS = 40
 
-#: Counters: bits, and what they count.
+#: Counters: bits, and what they count. The first two are of one size, and so are the others.
 COUNTERS = {
     "received": (32, "Characters put into the receive FIFO"),
     "transmitted": (32, "Characters begun to be sent, those of flow control among them,"),
@@ -46,11 +43,67 @@ def _flags(offset: int) -> list[CSRField]:
     ]
 
 
-class PortRegisters(LiteXModule):
-    """What the processor sees of a port; each register's description says what it means."""
+def _events() -> list[CSRField]:
+    """Fields for the events."""
+    return [
+        CSRField(
+            "receive",
+            description="The receive FIFO holds the watermark; or less, but with a flag among them"
+            " that came since the FIFO was last empty; or less, but nothing came for the timeout.",
+        ),
+        CSRField("transmit", description="The transmit FIFO holds the watermark or less."),
+        CSRField("idle", description="Nothing to be sent, and the last stop bit is over."),
+        CSRField("cts", description="CTS has changed."),
+    ]
 
-    def __init__(self, params: SerialParams) -> None:
-        self.receive = CSRStatus(
+
+class _Described:
+    """A register for LiteX's map and documents, without LiteX's logic: ``port.v`` has that.
+
+    In the bank it gives what the port that is read says, ``PortRegisters.read_data``.
+    """
+
+    def do_finalize(self, busword: int, ordering: str) -> None:
+        del ordering
+        if self.size > busword:
+            raise ValueError(f"{self.name} must have {busword} bits at the most, not {self.size}")
+        self._fragment.comb.clear()
+        register = csr.CSR(self.size, self.name)
+        register.w = self.read_data
+        self.simple_csrs.append(register)
+
+
+class _Status(_Described, csr.CSRStatus):
+    pass
+
+
+class _Storage(_Described, csr.CSRStorage):
+    pass
+
+
+class PortRegisters(LiteXModule):
+    """What the processor sees of a port; each register's description says what it means.
+
+    ``read_data`` (32 bits) is what is read.
+    """
+
+    def __init__(self, params: SerialParams, read_data: Signal) -> None:
+        self._add_data()
+        self._add_events()
+        self._add_settings(params)
+        for name, (bits, what) in COUNTERS.items():
+            counter = _Status(
+                bits,
+                name=f"count_{name}",
+                description=f"{what} since this register was last read, which makes it 0; all"
+                " ones: or more.",
+            )
+            setattr(self, f"count_{name}", counter)
+        for register in self.get_csrs():
+            register.read_data = read_data
+
+    def _add_data(self) -> None:
+        self.receive = _Status(
             fields=[
                 CSRField("data", 8, description="The oldest character."),
                 CSRField("valid", offset=24, description="There was one."),
@@ -58,7 +111,7 @@ class PortRegisters(LiteXModule):
             ],
             description="Takes a character out of the receive FIFO.",
         )
-        self.receive_burst = CSRStatus(
+        self.receive_burst = _Status(
             fields=[
                 CSRField("data", 24, description="Characters, the oldest in bits 7:0."),
                 CSRField("count", 2, description="How many."),
@@ -67,7 +120,7 @@ class PortRegisters(LiteXModule):
             description="Takes up to three characters without flags out of the receive FIFO, or"
             " one with flags.",
         )
-        self.transmit = CSRStorage(
+        self.transmit = _Storage(
             fields=[
                 CSRField("data", 24, description="Characters, the first in bits 7:0."),
                 CSRField("more", 2, description="How many behind the first: 0 to 2."),
@@ -78,9 +131,9 @@ class PortRegisters(LiteXModule):
                 ),
             ],
             description="Puts characters, or a break, into the transmit FIFO. What it has no space"
-            " for is lost, and counted.",
+            " for is lost, and counted. It reads as 0.",
         )
-        self.level = CSRStatus(
+        self.level = _Status(
             fields=[
                 CSRField("receive", _LEVEL_BITS, description="Characters in the receive FIFO."),
                 CSRField(
@@ -92,7 +145,7 @@ class PortRegisters(LiteXModule):
             ],
             description="How full the FIFOs are.",
         )
-        self.status = CSRStatus(
+        self.status = _Status(
             fields=[
                 CSRField("idle", description="Nothing to be sent, and the last stop bit is over."),
                 CSRField("receiving", description="A character or a break is being received."),
@@ -105,31 +158,31 @@ class PortRegisters(LiteXModule):
             ],
             description="What the port is doing.",
         )
-        self.stamp = CSRStatus(
+        self.stamp = _Status(
             32,
             description="Cycle in which the start bit began of the character most recently taken"
             " (the last of several), or in which the line fell for a break; by the count of the"
             " register cycle. 0 if the block was built without stamps.",
         )
-        self.ev = EventManager()
-        self.ev.receive = EventSourceLevel(
-            description="The receive FIFO holds the watermark; or less, but with a flag among them"
-            " that came since the FIFO was last empty; or less, but nothing came for the timeout."
+
+    def _add_events(self) -> None:
+        self.ev_status = _Status(fields=_events(), description="Level of the events.")
+        self.ev_pending = _Status(
+            fields=_events(),
+            read_only=False,
+            description="Events that are pending. Writing a 1 clears CTS; the others are levels.",
         )
-        self.ev.transmit = EventSourceLevel(
-            description="The transmit FIFO holds the watermark or less."
+        self.ev_enable = _Storage(
+            fields=_events(), description="Events for which the port's line is raised."
         )
-        self.ev.idle = EventSourceLevel(
-            description="Nothing to be sent, and the last stop bit is over."
-        )
-        self.ev.cts = EventSourcePulse(description="CTS has changed.")
-        self.ev.finalize()
-        self.tuning = CSRStorage(
+
+    def _add_settings(self, params: SerialParams) -> None:
+        self.tuning = _Storage(
             TUNING_BITS,
             reset=tuning_word(params.baud, params.sys_clk_hz),
             description="Speed: baud * 2**32 / frequency of the clock, rounded.",
         )
-        self.format = CSRStorage(
+        self.format = _Storage(
             fields=[
                 CSRField("data_bits", 2, reset=3, description="Data bits less 5."),
                 CSRField(
@@ -154,7 +207,7 @@ class PortRegisters(LiteXModule):
             ],
             description="Form of the characters.",
         )
-        self.flow = CSRStorage(
+        self.flow = _Storage(
             fields=[
                 CSRField("cts", description="Characters begin only while CTS is asserted."),
                 CSRField("rts", description="RTS follows the receive level."),
@@ -170,7 +223,7 @@ class PortRegisters(LiteXModule):
             description="Flow control.",
         )
         half = max(1, params.receive_depth // 2)
-        self.watermarks = CSRStorage(
+        self.watermarks = _Storage(
             fields=[
                 CSRField(
                     "receive",
@@ -188,7 +241,7 @@ class PortRegisters(LiteXModule):
             ],
             description="Levels of the events.",
         )
-        self.flow_levels = CSRStorage(
+        self.flow_levels = _Storage(
             fields=[
                 CSRField(
                     "stop",
@@ -206,33 +259,22 @@ class PortRegisters(LiteXModule):
             ],
             description="Levels of flow control, in the receive FIFO.",
         )
-        self.timeout = CSRStorage(
+        self.timeout = _Storage(
             TIMEOUT_BITS,
-            reset=_TIMEOUT,
+            reset=TIMEOUT_RESET_BITS,
             description="Bit times from the middle of a character's stop bit to the receive event,"
             " if nothing else comes; 0: never.",
         )
-        self.limit = CSRStorage(
+        self.limit = _Storage(
             _LEVEL_BITS,
             reset=params.receive_depth,
             description="Characters that the receive FIFO takes, 1 to its depth: with fewer it is"
             " as if it had been built so.",
         )
-        self.purge = CSRStorage(
+        self.purge = _Storage(
             fields=[
                 CSRField("receive", pulse=True, description="Empties the receive FIFO."),
                 CSRField("transmit", pulse=True, description="Empties the transmit FIFO."),
             ],
             description="Throws away what waits.",
         )
-        self.counters = counters = {
-            name: CSRStatus(
-                bits,
-                name=f"count_{name}",
-                description=f"{what} since this register was last read, which makes it 0; all"
-                " ones: or more.",
-            )
-            for name, (bits, what) in COUNTERS.items()
-        }
-        for name, counter in counters.items():
-            setattr(self, f"count_{name}", counter)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from cocotb_run import CXX_FLAGS, MODEL_FLAGS, build_model, run_tests
@@ -31,6 +31,9 @@ class _Bench(LiteXModule):
         self.bus = bus = csr_bus.Interface(**widths)
         self.banks = csr_bus.CSRBankArray(self, lambda name, memory: 0, alignment=32, **widths)
         self.interconnect = csr_bus.InterconnectShared([bus], self.banks.get_buses())
+        if hasattr(block, "listen"):
+            ((_, _, address, bank),) = self.banks.banks
+            self.comb += block.listen(bank, address)
 
 
 def registers_of(bench: _Bench) -> dict[str, tuple[int, int]]:
@@ -46,8 +49,14 @@ def registers_of(bench: _Bench) -> dict[str, tuple[int, int]]:
     return registers
 
 
-def build_block(name: str, make: Callable[[], tuple[LiteXModule, list[Signal | Record]]]) -> Path:
+def build_block(
+    name: str,
+    make: Callable[[], tuple[LiteXModule, list[Signal | Record]]],
+    sources: Sequence[Path] = (),
+) -> Path:
     """Build the model of what ``make`` gives, a block and its pins; returns its folder.
+
+    ``sources`` are files with Verilog of the block's instances.
 
     Clock and reset are ``sys_clk`` and ``sys_rst``; pins of the CSR bus begin with ``bus_``, those
     of a record with its name. ``registers.json`` is for ``CsrBench``.
@@ -61,7 +70,8 @@ def build_block(name: str, make: Callable[[], tuple[LiteXModule, list[Signal | R
     source = "".join(
         line for line in output.main_source.splitlines(True) if not line.startswith("//")
     )
-    digest = hashlib.sha256((source + repr((MODEL_FLAGS, CXX_FLAGS))).encode()).hexdigest()
+    made_of = [source, repr((MODEL_FLAGS, CXX_FLAGS)), *(path.read_text() for path in sources)]
+    digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()
     folder = build_root() / "cocotb-blocks" / f"{name}-{digest[:12]}"
     with locked(folder):
         (folder / "registers.json").write_text(json.dumps(registers_of(bench)))
@@ -71,7 +81,7 @@ def build_block(name: str, make: Callable[[], tuple[LiteXModule, list[Signal | R
             for file_name, text in output.data_files.items():
                 (folder / file_name).write_text(text)
             with step(f"building {name} for cocotb"):
-                build_model([verilog], MODULE, folder)
+                build_model([verilog, *sources], MODULE, folder)
             (folder / ".complete").touch()
     return folder
 

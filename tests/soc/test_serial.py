@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -11,7 +12,7 @@ from csr_block import build_block, run_module
 from migen import Record, Signal
 from serial_bench import SYS_CLK_HZ
 
-from tierv.soc.serial import SerialParams, SerialPorts, registers
+from tierv.soc.serial import SOURCE, SerialParams, SerialPorts, registers
 from tierv.soc.serial.params import baud_range, tuning_word
 
 #: Characters in the receive and in the transmit FIFO.
@@ -51,11 +52,15 @@ def make(size: str):
 
 
 @cache
+def model(size: str) -> Path:
+    return build_block(f"serial-{size}", lambda: make(size), [SOURCE])
+
+
+@cache
 def outcomes(module: str, size: str) -> Outcomes:
-    folder = build_block(f"serial-{size}", lambda: make(size))
     receive, transmit = DEPTHS[size]
     variables = {"SERIAL_RECEIVE_DEPTH": str(receive), "SERIAL_TRANSMIT_DEPTH": str(transmit)}
-    return run_module(module, folder, variables)
+    return run_module(module, model(size), variables)
 
 
 @pytest.mark.parametrize(("module", "size", "test"), cocotb_items(MODULES))

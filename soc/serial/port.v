@@ -1,0 +1,516 @@
+// A serial port; registers.py says what software sees of it, and port.py what its parts do.
+//
+// Everything changes in one place, under `active`: while that is low nothing could change, and a
+// simulation passes by a quiet port with one test.
+module tierv_serial_port #(
+    parameter RECEIVE_DEPTH = 16,
+    parameter TRANSMIT_DEPTH = 16,
+    // Words of the memories behind the FIFOs, log2.
+    parameter RECEIVE_LOG2 = 4,
+    parameter TRANSMIT_LOG2 = 4,
+    parameter STAMPS = 1,
+    // The speed after reset.
+    parameter [28:0] TUNING = 0,
+    parameter [11:0] TIMEOUT = 40,
+    // Bits of the counters of characters, and of the other ones.
+    parameter WIDE = 32,
+    parameter NARROW = 16
+) (
+    input clk,
+    input rst,
+    // The pins, in step with the clock; `line` is without spikes.
+    input line,
+    input cts_pin,
+    // A count of cycles, as old as `line`.
+    input [31:0] line_cycle,
+    // What is sent, and whether the receiver is to get it instead of the pin.
+    output sent,
+    output loop_back,
+    output rts,
+    // An access to a register by its number; what is read is valid in the same cycle, or else 0.
+    input read,
+    input write,
+    input [4:0] address,
+    input [31:0] write_data,
+    output reg [31:0] read_data,
+    output receive_pending,
+    output transmit_pending,
+    output irq
+);
+    localparam [4:0] A_RECEIVE = 0, A_RECEIVE_BURST = 1, A_TRANSMIT = 2, A_LEVEL = 3, A_STATUS = 4,
+        A_STAMP = 5, A_EV_STATUS = 6, A_EV_PENDING = 7, A_EV_ENABLE = 8, A_TUNING = 9,
+        A_FORMAT = 10, A_FLOW = 11, A_WATERMARKS = 12, A_FLOW_LEVELS = 13, A_TIMEOUT = 14,
+        A_LIMIT = 15, A_PURGE = 16, A_COUNTERS = 17;
+    localparam RW = RECEIVE_LOG2, TW = TRANSMIT_LOG2;
+    localparam [7:0] XON = 8'h11, XOFF = 8'h13;
+    // Ticks of the line low that are a break: 10.5 bits. A bit has eight.
+    localparam [6:0] BREAK_TICKS = 84;
+    localparam [2:0] IDLE = 0, START = 1, DATA = 2, PARITY = 3, STOP = 4;
+    // The receiver's after a low stop bit; the transmitter's.
+    localparam [2:0] LOW = 5, BREAK = 5;
+    localparam [2:0] NONE = 0, EVEN = 1, ODD = 2, MARK = 3;
+    // Cycles for which a port stays active after a change, and one more.
+    localparam [1:0] SETTLE = 3;
+    // Half a bit in ticks.
+    localparam [2:0] HALF_BIT = 4;
+    // Counters in their order; the first two are of characters.
+    localparam [2:0] C_RECEIVED = 0, C_TRANSMITTED = 1, C_OVERRUNS = 2, C_FRAMING = 3, C_PARITY = 4,
+        C_BREAKS = 5, C_LOST = 6, C_XOFFS = 7;
+    localparam [32:0] MOST_WIDE = (33'd1 << WIDE) - 1, MOST_NARROW = (33'd1 << NARROW) - 1;
+
+    // --- settings
+    reg [3:0] enable;
+    reg [28:0] tuning;
+    reg [7:0] format;
+    reg [5:0] flow;
+    reg [8:0] receive_mark, transmit_mark, stop_level, resume_level, limit;
+    reg [11:0] timeout;
+    wire [2:0] last_bit = {1'b1, format[1:0]};
+    wire [2:0] parity = format[4:2];
+    wire two_stop_bits = format[5];
+    assign loop_back = format[6];
+    wire use_cts = flow[0], use_rts = flow[1], obey_xoff = flow[2], send_xoff = flow[3];
+    wire assert_rts = flow[4], turn = flow[5];
+
+    function parity_level(input [2:0] kind, input odd_ones);
+        parity_level = kind == EVEN ? odd_ones : kind == ODD ? !odd_ones : kind == MARK;
+    endfunction
+
+    // --- receiver
+    reg [2:0] rx_state, rx_position, rx_count;
+    reg [28:0] rx_phase;
+    reg [7:0] rx_data;
+    reg [6:0] low_ticks;
+    reg first, differs, rx_odd, any_one, held, was_high;
+    reg rx_valid, rx_break, rx_framing, rx_parity;
+    reg [31:0] start_cycle, fall_cycle;
+    reg line_q;
+    // Until a stop bit that was decided in its middle is over.
+    reg [2:0] stop_ticks;
+    reg [14:0] quiet_ticks;
+
+    // --- receive FIFO: the oldest three are in a window
+    reg [11:0] characters [0:(1 << RW) - 1];
+    reg [31:0] stamps [0:(1 << RW) - 1];
+    reg [RW-1:0] rx_head, rx_tail, taken;
+    reg [RW:0] level;
+    reg [11:0] window0, window1, window2;
+    reg [1:0] in_window;
+    reg has_taken;
+    reg [31:0] taken_stamp;
+    wire one = in_window == 1 || window0[11:8] != 0 || window1[11:8] != 0;
+    wire two = in_window == 2 || window2[11:8] != 0;
+    wire [1:0] burst = in_window == 0 ? 2'd0 : one ? 2'd1 : two ? 2'd2 : 2'd3;
+
+    // --- transmit FIFO, and what was written to it last
+    reg [8:0] waiting [0:(1 << TW) - 1];
+    reg [TW-1:0] tx_head, tx_tail;
+    reg [TW:0] tx_level;
+    reg [1:0] coming;
+    reg [23:0] coming_data;
+    reg coming_break;
+    wire [TW+1:0] tx_total = tx_level + coming;
+
+    // --- transmitter
+    reg [2:0] tx_state, tx_position, tx_count;
+    reg [28:0] tx_phase;
+    reg [7:0] tx_rest;
+    reg tx_line, tx_odd, second_stop_bit;
+
+    // --- flow control and events
+    reg due, overrun, holds, stopped, told, cts_q, cts_changed;
+    assign rts = use_rts ? !holds : assert_rts;
+    wire cts = loop_back ? rts : cts_pin;
+    assign sent = tx_line && !format[7];
+    wire idle_event = tx_state == IDLE && tx_level == 0 && coming == 0;
+    wire receive_event = level >= receive_mark || due;
+    wire transmit_event = tx_total <= transmit_mark;
+    assign receive_pending = receive_event && enable[0];
+    assign transmit_pending = transmit_event && enable[1];
+    assign irq = receive_pending || transmit_pending || (idle_event && enable[2])
+        || (cts_changed && enable[3]);
+
+    // --- counters: events wait for the one port of the memory
+    reg [31:0] counters [0:7];
+    reg [7:0] events;
+    reg [2:0] lost;
+    // The counter whose turn it is; all are made 0 after a reset.
+    reg [2:0] picked;
+    reg has_picked, cleared;
+    wire access = read || write;
+    wire is_counter = address >= A_COUNTERS;
+    wire [2:0] counter = access ? address[2:0] - A_COUNTERS[2:0] : picked;
+    wire [31:0] count = counters[counter];
+
+    // --- reading
+    always @(*) begin
+        read_data = 0;
+        if (read) begin
+            case (address)
+                A_RECEIVE: read_data = {2'b0, in_window != 0 ? window0[11:8] : 4'b0, 1'b0,
+                                        in_window != 0, 16'b0, window0[7:0]};
+                A_RECEIVE_BURST: read_data = {2'b0, in_window != 0 ? window0[11:8] : 4'b0, burst,
+                                              window2[7:0], window1[7:0], window0[7:0]};
+                A_LEVEL: begin
+                    read_data[RW:0] = level;
+                    if (tx_total < TRANSMIT_DEPTH)
+                        read_data[31:16] = TRANSMIT_DEPTH - tx_total;
+                end
+                A_STATUS: read_data = {24'b0, overrun, holds, stopped, rts, cts, line,
+                                       rx_state != IDLE, idle_event};
+                A_STAMP: read_data = STAMPS != 0 ? taken_stamp : 0;
+                A_EV_STATUS: read_data = {29'b0, idle_event, transmit_event, receive_event};
+                A_EV_PENDING: read_data = {28'b0, cts_changed, idle_event, transmit_event,
+                                           receive_event};
+                A_EV_ENABLE: read_data = {28'b0, enable};
+                A_TUNING: read_data = {3'b0, tuning};
+                A_FORMAT: read_data = {24'b0, format};
+                A_FLOW: read_data = {26'b0, flow};
+                A_WATERMARKS: read_data = {7'b0, transmit_mark, 7'b0, receive_mark};
+                A_FLOW_LEVELS: read_data = {7'b0, resume_level, 7'b0, stop_level};
+                A_TIMEOUT: read_data = {20'b0, timeout};
+                A_LIMIT: read_data = {23'b0, limit};
+                A_TRANSMIT, A_PURGE: ;
+                default: if (cleared) read_data = count;
+            endcase
+        end
+    end
+
+    // --- what changes
+    reg [1:0] settle;
+    wire active = !line || cts != cts_q || access || settle != 0;
+
+    reg [29:0] rx_total, tx_sum;
+    reg rx_idle, rx_tick, restarts, decided, waits, wants, clean, is_flow, stores, store, moves;
+    reg from_fifo, bit_ends, ready, tx_data_bit, tx_stop, puts, writes_count, counts_lost;
+    reg [1:0] take, stay;
+    reg [14:0] end_ticks;
+    reg [11:0] oldest, entry;
+    reg [8:0] next;
+    reg [32:0] more;
+
+    always @(posedge clk) begin
+        if (active) begin
+            // The counters.
+            writes_count = access ? read && is_counter : has_picked || !cleared;
+            more = 0;
+            counts_lost = 0;
+            if (access) begin
+                // One that is read begins anew.
+            end else if (!cleared) begin
+                picked <= picked + 1;
+                cleared <= picked == 7;
+            end else if (has_picked) begin
+                more = count + (picked == C_LOST ? lost : 3'd1);
+                if (picked <= C_TRANSMITTED ? more[WIDE] : more[NARROW])
+                    more = picked <= C_TRANSMITTED ? MOST_WIDE : MOST_NARROW;
+                has_picked <= 0;
+                events[picked] <= 0;
+                counts_lost = picked == C_LOST;
+                if (counts_lost) lost <= 0;
+            end else if (events != 0) begin
+                has_picked <= 1;
+                picked <= events[0] ? 3'd0 : events[1] ? 3'd1 : events[2] ? 3'd2 : events[3] ? 3'd3
+                    : events[4] ? 3'd4 : events[5] ? 3'd5 : events[6] ? 3'd6 : 3'd7;
+            end
+            if (writes_count) counters[counter] <= more[31:0];
+
+            // The receiver: a bit is what two of three looks at the line say.
+            rx_total = rx_phase + tuning;
+            rx_tick = rx_total[29];
+            rx_idle = rx_state == IDLE;
+            restarts = rx_idle && !line;
+            end_ticks = {timeout, 3'b0};
+            line_q <= line;
+            rx_phase <= restarts ? 29'b0 : rx_total[28:0];
+            rx_valid <= 0;
+            if (rx_tick) begin
+                was_high <= line;
+                if (!rx_idle) begin
+                    rx_position <= rx_position + 1;
+                    if (rx_position == 2) first <= line;
+                    if (rx_position == 3) differs <= line != first;
+                    decided = (rx_position == 3 && line == first) || (rx_position == 4 && differs);
+                    if (decided) begin
+                        case (rx_state)
+                            START: rx_state <= line ? IDLE : DATA;
+                            DATA: begin
+                                rx_data <= {line && last_bit == 7, rx_data[7:1]};
+                                if (last_bit == 6) rx_data[6] <= line;
+                                if (last_bit == 5) rx_data[5] <= line;
+                                if (last_bit == 4) rx_data[4] <= line;
+                                any_one <= any_one || line;
+                                rx_odd <= rx_odd ^ line;
+                                rx_count <= rx_count + 1;
+                                if (rx_count == last_bit) rx_state <= parity == NONE ? STOP : PARITY;
+                            end
+                            PARITY: begin
+                                any_one <= any_one || line;
+                                rx_parity <= line != parity_level(parity, rx_odd);
+                                rx_state <= STOP;
+                            end
+                            STOP: begin
+                                rx_framing <= !line;
+                                held <= !line && !any_one;
+                                rx_valid <= line || any_one;
+                                rx_state <= line ? IDLE : LOW;
+                            end
+                            default: ;
+                        endcase
+                    end
+                end
+                if (line && was_high) begin
+                    low_ticks <= 0;
+                    if (rx_state == LOW) begin
+                        rx_state <= IDLE;
+                        rx_valid <= held;
+                        held <= 0;
+                    end
+                end
+                if (!line && low_ticks != BREAK_TICKS) begin
+                    low_ticks <= low_ticks + 1;
+                    if (low_ticks == BREAK_TICKS - 1) begin
+                        rx_valid <= 1;
+                        rx_data <= 0;
+                        rx_break <= 1;
+                        rx_framing <= 0;
+                        rx_parity <= 0;
+                        held <= 0;
+                    end
+                end
+            end
+            if (restarts) begin
+                rx_state <= START;
+                rx_position <= 0;
+                rx_count <= 0;
+                rx_data <= 0;
+                rx_odd <= 0;
+                any_one <= 0;
+                // Or a break could be recognised before its stop bit, and given again after it.
+                low_ticks <= 0;
+                rx_break <= 0;
+                rx_parity <= 0;
+                start_cycle <= line_cycle;
+            end
+            if (line_q && !line) fall_cycle <= line_cycle;
+            if (!rx_idle) stop_ticks <= HALF_BIT;
+            else if (rx_tick && stop_ticks != 0) stop_ticks <= stop_ticks - 1;
+
+            // What was received, to flow control or to the FIFO.
+            entry = {overrun, rx_parity, rx_framing, rx_break, rx_data};
+            clean = 0;
+            is_flow = 0;
+            stores = 0;
+            store = 0;
+            if (rx_valid) begin
+                clean = !rx_break && !rx_framing && !rx_parity;
+                is_flow = clean && obey_xoff && (rx_data == XOFF || rx_data == XON);
+                stores = !is_flow;
+                store = stores && level < limit && level < RECEIVE_DEPTH;
+                if (is_flow) stopped <= rx_data == XOFF;
+                if (stores) overrun <= !store;
+                if (store) begin
+                    characters[rx_head] <= entry;
+                    stamps[rx_head] <= rx_break ? fall_cycle : start_cycle;
+                    rx_head <= rx_head + 1;
+                end
+                if (store && !rx_break) events[C_RECEIVED] <= 1;
+                if (stores && !store) events[C_OVERRUNS] <= 1;
+                if (rx_framing) events[C_FRAMING] <= 1;
+                if (rx_parity) events[C_PARITY] <= 1;
+                if (rx_break) events[C_BREAKS] <= 1;
+                if (is_flow && rx_data == XOFF) events[C_XOFFS] <= 1;
+            end
+            if (!obey_xoff) stopped <= 0;
+            take = !read ? 2'd0 : address == A_RECEIVE_BURST ? burst
+                : address == A_RECEIVE ? {1'b0, in_window != 0} : 2'd0;
+            stay = in_window - take;
+            moves = stay != 3 && (store || level > in_window);
+            oldest = level > in_window ? characters[rx_tail] : entry;
+            if (moves) rx_tail <= rx_tail + 1;
+            in_window <= stay + moves;
+            level <= level + store - take;
+            if (take == 1) begin
+                window0 <= window1;
+                window1 <= window2;
+            end
+            if (take == 2) window0 <= window2;
+            if (moves && stay == 0) window0 <= oldest;
+            if (moves && stay == 1) window1 <= oldest;
+            if (moves && stay == 2) window2 <= oldest;
+            has_taken <= take != 0;
+            taken <= taken + take;
+            if (has_taken) taken_stamp <= stamps[taken];
+
+            // What is in the FIFO can't wait for the watermark.
+            if (!rx_idle) quiet_ticks <= 0;
+            else if (rx_tick && quiet_ticks != end_ticks) quiet_ticks <= quiet_ticks + 1;
+            if (level == 0 && !stores) due <= 0;
+            else if (stores && (!clean || overrun)) due <= 1;
+            else if (rx_tick && end_ticks != 0 && quiet_ticks + 15'd1 == end_ticks) due <= 1;
+            if (level >= stop_level) holds <= 1;
+            else if (level <= resume_level) holds <= 0;
+
+            // To the transmit FIFO.
+            puts = coming != 0 && tx_level < TRANSMIT_DEPTH;
+            if (coming != 0) begin
+                coming <= coming - 1;
+                coming_data <= coming_data >> 8;
+                if (!puts) begin
+                    lost <= (counts_lost ? 3'd0 : lost) + 1;
+                    events[C_LOST] <= 1;
+                end
+            end
+            if (puts) begin
+                waiting[tx_head] <= {coming_break, coming_data[7:0]};
+                tx_head <= tx_head + 1;
+            end
+
+            // The transmitter.
+            wants = holds && send_xoff;
+            waits = wants != told;
+            from_fifo = tx_level != 0 && !waits && !stopped && (cts || !use_cts)
+                && (!turn || (rx_idle && stop_ticks == 0));
+            tx_sum = tx_phase + tuning;
+            tx_phase <= tx_state == IDLE ? 29'b0 : tx_sum[28:0];
+            bit_ends = tx_state != IDLE && tx_sum[29] && tx_position == 7;
+            ready = (from_fifo || waits)
+                && (tx_state == IDLE || (tx_state == STOP && !second_stop_bit && bit_ends));
+            if (tx_state != IDLE && tx_sum[29]) tx_position <= tx_position + 1;
+            if (bit_ends) begin
+                tx_data_bit = tx_state == START || (tx_state == DATA && tx_count != last_bit);
+                tx_stop = tx_state == PARITY || (tx_state == BREAK && tx_rest == 1)
+                    || (tx_state == DATA && tx_count == last_bit && parity == NONE);
+                if (tx_data_bit) begin
+                    tx_state <= DATA;
+                    tx_line <= tx_rest[0];
+                    tx_odd <= tx_odd ^ tx_rest[0];
+                    tx_rest <= tx_rest >> 1;
+                    if (tx_state == DATA) tx_count <= tx_count + 1;
+                end else if (tx_stop) begin
+                    tx_state <= STOP;
+                    tx_line <= 1;
+                    second_stop_bit <= two_stop_bits;
+                end else if (tx_state == DATA) begin
+                    tx_state <= PARITY;
+                    tx_line <= parity_level(parity, tx_odd);
+                end else if (tx_state == STOP) begin
+                    second_stop_bit <= 0;
+                    if (!second_stop_bit) tx_state <= IDLE;
+                end else tx_rest <= tx_rest - 1;
+            end
+            if (ready) begin
+                next = waits ? {1'b0, wants ? XOFF : XON} : waiting[tx_tail];
+                tx_state <= next[8] ? BREAK : START;
+                tx_position <= 0;
+                tx_count <= 0;
+                tx_line <= 0;
+                tx_odd <= 0;
+                tx_rest <= next[7:0];
+                if (!next[8]) events[C_TRANSMITTED] <= 1;
+                if (waits) told <= wants;
+                else tx_tail <= tx_tail + 1;
+            end
+            tx_level <= tx_level + puts - (ready && !waits);
+
+            // What software writes.
+            cts_q <= cts;
+            if (write && address == A_EV_PENDING && write_data[3]) cts_changed <= 0;
+            if (cts != cts_q) cts_changed <= 1;
+            if (write) begin
+                case (address)
+                    A_TRANSMIT: begin
+                        coming <= write_data[25:24] + 1;
+                        coming_data <= write_data[23:0];
+                        coming_break <= write_data[31];
+                    end
+                    A_EV_ENABLE: enable <= write_data[3:0];
+                    A_TUNING: tuning <= write_data[28:0];
+                    A_FORMAT: format <= write_data[7:0];
+                    A_FLOW: flow <= write_data[5:0];
+                    A_WATERMARKS: begin
+                        receive_mark <= write_data[8:0];
+                        transmit_mark <= write_data[24:16];
+                    end
+                    A_FLOW_LEVELS: begin
+                        stop_level <= write_data[8:0];
+                        resume_level <= write_data[24:16];
+                    end
+                    A_TIMEOUT: timeout <= write_data[11:0];
+                    A_LIMIT: limit <= write_data[8:0];
+                    A_PURGE: begin
+                        if (write_data[0]) begin
+                            level <= 0;
+                            in_window <= 0;
+                            rx_head <= 0;
+                            rx_tail <= 0;
+                            taken <= -1;
+                            overrun <= 0;
+                        end
+                        if (write_data[1]) begin
+                            tx_level <= 0;
+                            tx_head <= 0;
+                            tx_tail <= 0;
+                            coming <= 0;
+                        end
+                    end
+                    default: ;
+                endcase
+            end
+
+            if (access || !line || !rx_idle || rx_valid || low_ticks != 0 || !was_high || stop_ticks != 0
+                || cts != cts_q || (level != 0 && !due && timeout != 0)
+                || level > in_window || tx_state != IDLE || tx_level != 0 || coming != 0 || waits
+                || events != 0 || !cleared)
+                settle <= SETTLE;
+            else settle <= settle - 1;
+        end
+        if (rst) begin
+            settle <= SETTLE;
+            enable <= 0;
+            tuning <= TUNING;
+            format <= 3;
+            flow <= 6'h10;
+            receive_mark <= RECEIVE_DEPTH > 1 ? RECEIVE_DEPTH / 2 : 1;
+            transmit_mark <= TRANSMIT_DEPTH / 2;
+            stop_level <= RECEIVE_DEPTH > 1 ? RECEIVE_DEPTH * 3 / 4 : 1;
+            resume_level <= RECEIVE_DEPTH / 4;
+            limit <= RECEIVE_DEPTH;
+            timeout <= TIMEOUT;
+            rx_state <= IDLE;
+            rx_valid <= 0;
+            rx_phase <= 0;
+            low_ticks <= 0;
+            was_high <= 1;
+            held <= 0;
+            line_q <= 1;
+            stop_ticks <= 0;
+            quiet_ticks <= 0;
+            level <= 0;
+            in_window <= 0;
+            rx_head <= 0;
+            rx_tail <= 0;
+            taken <= -1;
+            has_taken <= 0;
+            taken_stamp <= 0;
+            tx_state <= IDLE;
+            tx_line <= 1;
+            tx_head <= 0;
+            tx_tail <= 0;
+            tx_level <= 0;
+            coming <= 0;
+            due <= 0;
+            overrun <= 0;
+            holds <= 0;
+            stopped <= 0;
+            told <= 0;
+            cts_q <= 0;
+            cts_changed <= 0;
+            events <= 0;
+            lost <= 0;
+            picked <= 0;
+            has_picked <= 0;
+            cleared <= 0;
+        end
+    end
+endmodule
