@@ -180,104 +180,190 @@ module tierv_serial_port #(
     reg [1:0] settle;
     wire active = !line || cts != cts_q || access || settle != 0;
 
-    reg [29:0] rx_total, tx_sum;
-    reg rx_idle, rx_tick, restarts, decided, waits, wants, clean, is_flow, stores, store, moves;
-    reg from_fifo, bit_ends, ready, tx_data_bit, tx_stop, puts, writes_count, counts_lost;
+    // Of this cycle. A simulation is fast if nothing is read behind the first statement that gives it
+    // its next value; so these come first.
+    reg [29:0] rx_total, tx_total_phase;
+    reg [2:0] rx_was, tx_was;
+    reg rx_idle, rx_tick, restarts, decided, differ, any_one_now, odd_now, timed_out;
+    reg clean, is_flow, stores, store, moves, wants, waits, from_fifo, ready, puts, bit_ends, last;
+    reg counts_lost, writes_count;
     reg [1:0] take, stay;
     reg [14:0] end_ticks;
     reg [11:0] oldest, entry;
     reg [8:0] next;
+    reg [7:0] rest;
     reg [32:0] more;
 
     always @(posedge clk) begin
         if (active) begin
-            // The counters.
-            writes_count = access ? read && is_counter : has_picked || !cleared;
-            more = 0;
+            rx_total = rx_phase + tuning;
+            rx_tick = rx_total[29];
+            rx_was = rx_state;
+            rx_idle = rx_was == IDLE;
+            restarts = rx_idle && !line;
+            end_ticks = {timeout, 3'b0};
+            timed_out = rx_tick && end_ticks != 0 && quiet_ticks + 15'd1 == end_ticks;
+            tx_total_phase = tx_phase + tuning;
+            tx_was = tx_state;
+            bit_ends = tx_was != IDLE && tx_total_phase[29] && tx_position == 7;
+            wants = holds && send_xoff;
+            waits = wants != told;
+            from_fifo = tx_level != 0 && !waits && !stopped && (cts || !use_cts)
+                && (!turn || (rx_idle && stop_ticks == 0));
+            ready = (from_fifo || waits)
+                && (tx_was == IDLE || (tx_was == STOP && !second_stop_bit && bit_ends));
+            puts = coming != 0 && tx_level < TRANSMIT_DEPTH;
+            if (access || !line || !rx_idle || rx_valid || low_ticks != 0 || !was_high
+                || stop_ticks != 0 || cts != cts_q || (level != 0 && !due && timeout != 0)
+                || level > in_window || tx_was != IDLE || tx_level != 0 || coming != 0 || waits
+                || events != 0 || !cleared)
+                settle <= SETTLE;
+            else settle <= settle - 1;
+
+            // The counters. One that is read begins anew.
             counts_lost = 0;
-            if (access) begin
-                // One that is read begins anew.
-            end else if (!cleared) begin
-                picked <= picked + 1;
-                cleared <= picked == 7;
-            end else if (has_picked) begin
-                more = count + (picked == C_LOST ? lost : 3'd1);
-                if (picked <= C_TRANSMITTED ? more[WIDE] : more[NARROW])
-                    more = picked <= C_TRANSMITTED ? MOST_WIDE : MOST_NARROW;
-                has_picked <= 0;
-                events[picked] <= 0;
-                counts_lost = picked == C_LOST;
-                if (counts_lost) lost <= 0;
+            if (access || has_picked || !cleared) begin
+                writes_count = !access || (read && is_counter);
+                more = 0;
+                if (has_picked && !access) begin
+                    counts_lost = picked == C_LOST;
+                    more = count + (counts_lost ? lost : 3'd1);
+                    if (picked <= C_TRANSMITTED ? more[WIDE] : more[NARROW])
+                        more = picked <= C_TRANSMITTED ? MOST_WIDE : MOST_NARROW;
+                    has_picked <= 0;
+                    events[picked] <= 0;
+                end else if (!access) begin
+                    cleared <= picked == 7;
+                    picked <= picked + 1;
+                end
+                if (writes_count) counters[counter] <= more[31:0];
             end else if (events != 0) begin
                 has_picked <= 1;
                 picked <= events[0] ? 3'd0 : events[1] ? 3'd1 : events[2] ? 3'd2 : events[3] ? 3'd3
                     : events[4] ? 3'd4 : events[5] ? 3'd5 : events[6] ? 3'd6 : 3'd7;
             end
-            if (writes_count) counters[counter] <= more[31:0];
+            if (counts_lost || (coming != 0 && !puts)) begin
+                lost <= (counts_lost ? 3'd0 : lost) + (coming != 0 && !puts);
+                if (coming != 0 && !puts) events[C_LOST] <= 1;
+            end
+
+            // What was received, to flow control or to the FIFO.
+            entry = {overrun, rx_parity, rx_framing, rx_break, rx_data};
+            clean = entry[10:8] == 0;
+            is_flow = 0;
+            stores = 0;
+            store = 0;
+            if (rx_valid) begin
+                is_flow = clean && obey_xoff && (rx_data == XOFF || rx_data == XON);
+                stores = !is_flow;
+                store = stores && level < limit && level < RECEIVE_DEPTH;
+                if (store) begin
+                    characters[rx_head] <= entry;
+                    stamps[rx_head] <= rx_break ? fall_cycle : start_cycle;
+                end
+                if (store && !rx_break) events[C_RECEIVED] <= 1;
+                if (stores && !store) events[C_OVERRUNS] <= 1;
+                if (rx_framing) events[C_FRAMING] <= 1;
+                if (rx_parity) events[C_PARITY] <= 1;
+                if (rx_break) events[C_BREAKS] <= 1;
+                if (is_flow && rx_data == XOFF) events[C_XOFFS] <= 1;
+            end
+            if (!obey_xoff) stopped <= 0;
+            else if (is_flow) stopped <= rx_data == XOFF;
+            take = !read ? 2'd0 : address == A_RECEIVE_BURST ? burst
+                : address == A_RECEIVE ? {1'b0, in_window != 0} : 2'd0;
+            stay = in_window - take;
+            moves = stay != 3 && (store || level > in_window);
+            // What is in the FIFO can't wait for the watermark.
+            if (level == 0 && !stores) due <= 0;
+            else if ((stores && (!clean || overrun)) || timed_out) due <= 1;
+            if (level >= stop_level) holds <= 1;
+            else if (level <= resume_level) holds <= 0;
+            if (has_taken) taken_stamp <= stamps[taken];
+            has_taken <= take != 0;
+            if (take != 0) begin
+                taken <= taken + take;
+                window0 <= take == 1 ? window1 : window2;
+                window1 <= window2;
+            end
+            if (moves) begin
+                oldest = level > in_window ? characters[rx_tail] : entry;
+                if (stay == 0) window0 <= oldest;
+                if (stay == 1) window1 <= oldest;
+                if (stay == 2) window2 <= oldest;
+                rx_tail <= rx_tail + 1;
+            end
+            in_window <= stay + moves;
+            level <= level + store - take;
+            if (store) rx_head <= rx_head + 1;
+            if (stores) overrun <= !store;
 
             // The receiver: a bit is what two of three looks at the line say.
-            rx_total = rx_phase + tuning;
-            rx_tick = rx_total[29];
-            rx_idle = rx_state == IDLE;
-            restarts = rx_idle && !line;
-            end_ticks = {timeout, 3'b0};
+            if (line_q && !line) fall_cycle <= line_cycle;
             line_q <= line;
+            if (rx_idle) begin
+                if (rx_tick && quiet_ticks != end_ticks) quiet_ticks <= quiet_ticks + 1;
+                if (rx_tick && stop_ticks != 0) stop_ticks <= stop_ticks - 1;
+            end else begin
+                quiet_ticks <= 0;
+                stop_ticks <= HALF_BIT;
+            end
             rx_phase <= restarts ? 29'b0 : rx_total[28:0];
             rx_valid <= 0;
             if (rx_tick) begin
-                was_high <= line;
+                if (rx_was == LOW && line && was_high) begin
+                    rx_state <= IDLE;
+                    rx_valid <= held;
+                    held <= 0;
+                end
                 if (!rx_idle) begin
-                    rx_position <= rx_position + 1;
+                    differ = line != first;
+                    decided = (rx_position == 3 && !differ) || (rx_position == 4 && differs);
+                    if (rx_position == 3) differs <= differ;
                     if (rx_position == 2) first <= line;
-                    if (rx_position == 3) differs <= line != first;
-                    decided = (rx_position == 3 && line == first) || (rx_position == 4 && differs);
+                    rx_position <= rx_position + 1;
                     if (decided) begin
-                        case (rx_state)
+                        any_one_now = any_one || line;
+                        odd_now = rx_odd;
+                        last = rx_count == last_bit;
+                        case (rx_was)
                             START: rx_state <= line ? IDLE : DATA;
                             DATA: begin
                                 rx_data <= {line && last_bit == 7, rx_data[7:1]};
                                 if (last_bit == 6) rx_data[6] <= line;
                                 if (last_bit == 5) rx_data[5] <= line;
                                 if (last_bit == 4) rx_data[4] <= line;
-                                any_one <= any_one || line;
-                                rx_odd <= rx_odd ^ line;
+                                any_one <= any_one_now;
+                                rx_odd <= odd_now ^ line;
                                 rx_count <= rx_count + 1;
-                                if (rx_count == last_bit) rx_state <= parity == NONE ? STOP : PARITY;
+                                if (last) rx_state <= parity == NONE ? STOP : PARITY;
                             end
                             PARITY: begin
-                                any_one <= any_one || line;
-                                rx_parity <= line != parity_level(parity, rx_odd);
+                                any_one <= any_one_now;
+                                rx_parity <= line != parity_level(parity, odd_now);
                                 rx_state <= STOP;
                             end
                             STOP: begin
                                 rx_framing <= !line;
-                                held <= !line && !any_one;
-                                rx_valid <= line || any_one;
+                                held <= !any_one_now;
+                                rx_valid <= any_one_now;
                                 rx_state <= line ? IDLE : LOW;
                             end
                             default: ;
                         endcase
                     end
                 end
-                if (line && was_high) begin
-                    low_ticks <= 0;
-                    if (rx_state == LOW) begin
-                        rx_state <= IDLE;
-                        rx_valid <= held;
-                        held <= 0;
-                    end
+                if (!line && low_ticks == BREAK_TICKS - 1) begin
+                    rx_valid <= 1;
+                    rx_data <= 0;
+                    rx_break <= 1;
+                    rx_framing <= 0;
+                    rx_parity <= 0;
+                    held <= 0;
                 end
-                if (!line && low_ticks != BREAK_TICKS) begin
-                    low_ticks <= low_ticks + 1;
-                    if (low_ticks == BREAK_TICKS - 1) begin
-                        rx_valid <= 1;
-                        rx_data <= 0;
-                        rx_break <= 1;
-                        rx_framing <= 0;
-                        rx_parity <= 0;
-                        held <= 0;
-                    end
-                end
+                if (!line && low_ticks != BREAK_TICKS) low_ticks <= low_ticks + 1;
+                if (line && was_high) low_ticks <= 0;
+                was_high <= line;
             end
             if (restarts) begin
                 rx_state <= START;
@@ -292,112 +378,44 @@ module tierv_serial_port #(
                 rx_parity <= 0;
                 start_cycle <= line_cycle;
             end
-            if (line_q && !line) fall_cycle <= line_cycle;
-            if (!rx_idle) stop_ticks <= HALF_BIT;
-            else if (rx_tick && stop_ticks != 0) stop_ticks <= stop_ticks - 1;
-
-            // What was received, to flow control or to the FIFO.
-            entry = {overrun, rx_parity, rx_framing, rx_break, rx_data};
-            clean = 0;
-            is_flow = 0;
-            stores = 0;
-            store = 0;
-            if (rx_valid) begin
-                clean = !rx_break && !rx_framing && !rx_parity;
-                is_flow = clean && obey_xoff && (rx_data == XOFF || rx_data == XON);
-                stores = !is_flow;
-                store = stores && level < limit && level < RECEIVE_DEPTH;
-                if (is_flow) stopped <= rx_data == XOFF;
-                if (stores) overrun <= !store;
-                if (store) begin
-                    characters[rx_head] <= entry;
-                    stamps[rx_head] <= rx_break ? fall_cycle : start_cycle;
-                    rx_head <= rx_head + 1;
-                end
-                if (store && !rx_break) events[C_RECEIVED] <= 1;
-                if (stores && !store) events[C_OVERRUNS] <= 1;
-                if (rx_framing) events[C_FRAMING] <= 1;
-                if (rx_parity) events[C_PARITY] <= 1;
-                if (rx_break) events[C_BREAKS] <= 1;
-                if (is_flow && rx_data == XOFF) events[C_XOFFS] <= 1;
-            end
-            if (!obey_xoff) stopped <= 0;
-            take = !read ? 2'd0 : address == A_RECEIVE_BURST ? burst
-                : address == A_RECEIVE ? {1'b0, in_window != 0} : 2'd0;
-            stay = in_window - take;
-            moves = stay != 3 && (store || level > in_window);
-            oldest = level > in_window ? characters[rx_tail] : entry;
-            if (moves) rx_tail <= rx_tail + 1;
-            in_window <= stay + moves;
-            level <= level + store - take;
-            if (take == 1) begin
-                window0 <= window1;
-                window1 <= window2;
-            end
-            if (take == 2) window0 <= window2;
-            if (moves && stay == 0) window0 <= oldest;
-            if (moves && stay == 1) window1 <= oldest;
-            if (moves && stay == 2) window2 <= oldest;
-            has_taken <= take != 0;
-            taken <= taken + take;
-            if (has_taken) taken_stamp <= stamps[taken];
-
-            // What is in the FIFO can't wait for the watermark.
-            if (!rx_idle) quiet_ticks <= 0;
-            else if (rx_tick && quiet_ticks != end_ticks) quiet_ticks <= quiet_ticks + 1;
-            if (level == 0 && !stores) due <= 0;
-            else if (stores && (!clean || overrun)) due <= 1;
-            else if (rx_tick && end_ticks != 0 && quiet_ticks + 15'd1 == end_ticks) due <= 1;
-            if (level >= stop_level) holds <= 1;
-            else if (level <= resume_level) holds <= 0;
 
             // To the transmit FIFO.
-            puts = coming != 0 && tx_level < TRANSMIT_DEPTH;
-            if (coming != 0) begin
-                coming <= coming - 1;
-                coming_data <= coming_data >> 8;
-                if (!puts) begin
-                    lost <= (counts_lost ? 3'd0 : lost) + 1;
-                    events[C_LOST] <= 1;
-                end
-            end
             if (puts) begin
                 waiting[tx_head] <= {coming_break, coming_data[7:0]};
                 tx_head <= tx_head + 1;
             end
+            if (coming != 0) begin
+                coming_data <= coming_data >> 8;
+                coming <= coming - 1;
+            end
+            tx_level <= tx_level + puts - (ready && !waits);
 
             // The transmitter.
-            wants = holds && send_xoff;
-            waits = wants != told;
-            from_fifo = tx_level != 0 && !waits && !stopped && (cts || !use_cts)
-                && (!turn || (rx_idle && stop_ticks == 0));
-            tx_sum = tx_phase + tuning;
-            tx_phase <= tx_state == IDLE ? 29'b0 : tx_sum[28:0];
-            bit_ends = tx_state != IDLE && tx_sum[29] && tx_position == 7;
-            ready = (from_fifo || waits)
-                && (tx_state == IDLE || (tx_state == STOP && !second_stop_bit && bit_ends));
-            if (tx_state != IDLE && tx_sum[29]) tx_position <= tx_position + 1;
+            tx_phase <= tx_was == IDLE ? 29'b0 : tx_total_phase[28:0];
+            if (tx_was != IDLE && tx_total_phase[29]) tx_position <= tx_position + 1;
             if (bit_ends) begin
-                tx_data_bit = tx_state == START || (tx_state == DATA && tx_count != last_bit);
-                tx_stop = tx_state == PARITY || (tx_state == BREAK && tx_rest == 1)
-                    || (tx_state == DATA && tx_count == last_bit && parity == NONE);
-                if (tx_data_bit) begin
+                rest = tx_rest;
+                odd_now = tx_odd;
+                last = tx_count == last_bit;
+                if (tx_was == STOP) begin
+                    if (!second_stop_bit) tx_state <= IDLE;
+                    second_stop_bit <= 0;
+                end else if (tx_was == START || (tx_was == DATA && !last)) begin
+                    if (tx_was == DATA) tx_count <= tx_count + 1;
                     tx_state <= DATA;
-                    tx_line <= tx_rest[0];
-                    tx_odd <= tx_odd ^ tx_rest[0];
-                    tx_rest <= tx_rest >> 1;
-                    if (tx_state == DATA) tx_count <= tx_count + 1;
-                end else if (tx_stop) begin
+                    tx_line <= rest[0];
+                    tx_odd <= odd_now ^ rest[0];
+                    tx_rest <= rest >> 1;
+                end else if (tx_was == DATA && parity != NONE) begin
+                    tx_state <= PARITY;
+                    tx_line <= parity_level(parity, odd_now);
+                end else if (tx_was == BREAK && rest != 1) begin
+                    tx_rest <= rest - 1;
+                end else begin
                     tx_state <= STOP;
                     tx_line <= 1;
                     second_stop_bit <= two_stop_bits;
-                end else if (tx_state == DATA) begin
-                    tx_state <= PARITY;
-                    tx_line <= parity_level(parity, tx_odd);
-                end else if (tx_state == STOP) begin
-                    second_stop_bit <= 0;
-                    if (!second_stop_bit) tx_state <= IDLE;
-                end else tx_rest <= tx_rest - 1;
+                end
             end
             if (ready) begin
                 next = waits ? {1'b0, wants ? XOFF : XON} : waiting[tx_tail];
@@ -411,12 +429,11 @@ module tierv_serial_port #(
                 if (waits) told <= wants;
                 else tx_tail <= tx_tail + 1;
             end
-            tx_level <= tx_level + puts - (ready && !waits);
 
             // What software writes.
-            cts_q <= cts;
             if (write && address == A_EV_PENDING && write_data[3]) cts_changed <= 0;
             if (cts != cts_q) cts_changed <= 1;
+            cts_q <= cts;
             if (write) begin
                 case (address)
                     A_TRANSMIT: begin
