@@ -99,6 +99,20 @@
 #define DHCP_TRIES 4
 #endif
 
+/* Descriptors of a MAC with rings in local memory: powers of two. Those of the receive ring have packets of
+ * NET_RECEIVE_PACKETS, so that so many frames come before the protocol service has run. */
+#ifndef ETHMAC_DMA_RECEIVE
+#define ETHMAC_DMA_RECEIVE 16
+#endif
+#ifndef ETHMAC_DMA_TRANSMIT
+#define ETHMAC_DMA_TRANSMIT 16
+#endif
+
+/* 1: the driver completes the checksum of UDP in packets with PACKET_UDP_UNSUMMED. */
+#ifndef NET_DRIVER_SUMS
+#define NET_DRIVER_SUMS 0
+#endif
+
 /* Time to live of what we send (RFC 1700 recommends 64). */
 #ifndef IPV4_TTL
 #define IPV4_TTL 64
@@ -179,6 +193,11 @@ _Static_assert(NET_RING_SLOTS >= NET_PACKETS, "NET_RING_SLOTS must hold all pack
 _Static_assert(CONFIG_IS_POWER_OF_TWO(NET_TRANSMIT_SLOTS), "NET_TRANSMIT_SLOTS must be a power of two");
 _Static_assert(NET_TRANSMIT_SLOTS >= NET_PACKETS + NET_SERIAL_PACKETS,
               "NET_TRANSMIT_SLOTS must hold all packets and those of serial ports");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(ETHMAC_DMA_RECEIVE) && ETHMAC_DMA_RECEIVE <= 256,
+              "ETHMAC_DMA_RECEIVE must be a power of two up to 256");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(ETHMAC_DMA_TRANSMIT) && ETHMAC_DMA_TRANSMIT <= 256,
+              "ETHMAC_DMA_TRANSMIT must be a power of two up to 256");
+_Static_assert(NET_DRIVER_SUMS == 0 || NET_DRIVER_SUMS == 1, "NET_DRIVER_SUMS must be 0 or 1");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_SOCKET_SLOTS), "UDP_SOCKET_SLOTS must be a power of two");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_BUCKETS), "UDP_BUCKETS must be a power of two");
 _Static_assert(ARP_ENTRIES > 0 && ARP_ENTRIES <= 255, "ARP_ENTRIES must be from 1 to 255");

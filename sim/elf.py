@@ -115,6 +115,14 @@ class Program:
                 return segment.load_address + offset, data
         raise ValueError(f"{name} has no initial value to set: give it one other than 0")
 
+    def word(self, address: int) -> int:
+        """The 32 bits where the program expects them, or 0 if it has none there."""
+        for segment in self.segments:
+            offset = address - segment.run_address
+            if 0 <= offset <= len(segment.data) - 4:
+                return int.from_bytes(segment.data[offset : offset + 4], "little")
+        return 0
+
     def covers(self, address: int) -> bool:
         """True if the program has a byte for the address."""
         return any(

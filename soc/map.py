@@ -57,6 +57,7 @@ CSR_PAGES = MappingProxyType(
         "serial": 7,
         "uart": 8,
         "uart_phy": 9,
+        "ethdma": 10,
     }
 )
 #: Words of the CSR space, log2.

@@ -52,7 +52,9 @@ class SocParams:
     uart_stamps: bool = True
     #: Ethernet MAC with an MII PHY.
     ethernet: bool = True
-    #: Frames that the MAC buffers; powers of two.
+    #: Frames go to and from the local data memory by themselves, not through slots on the bus.
+    eth_dma: bool = False
+    #: Frames that a MAC with slots buffers; powers of two.
     eth_rx_slots: int = soc_map.ETH_RX_SLOTS
     eth_tx_slots: int = soc_map.ETH_TX_SLOTS
     #: Bins of the echo instrument's histogram, a power of two; 0: no instrument.
@@ -98,6 +100,10 @@ class SocParams:
             raise ValueError("rom_bytes must not be 0 without filled_memories: nothing to start in")
         if self.filled_memories and self.cpu != "tierv":
             raise ValueError(f"filled_memories must be False for {self.cpu!r}: it has none")
+        if self.eth_dma and self.cpu != "tierv":
+            raise ValueError(f"eth_dma must be False for {self.cpu!r}: it has no local memory")
+        if self.eth_dma and not self.ethernet:
+            raise ValueError("eth_dma must be False without ethernet, not True")
         bins = self._check("echo_bins", 0, MAX_BINS)
         if bins & (bins - 1) or bins == 1:
             raise ValueError(f"echo_bins must be 0 or a power of two from 2 on, not {bins!r}")

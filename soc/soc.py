@@ -18,6 +18,7 @@ from migen import If, Memory, Record, Signal
 from tierv.rtl.params import CoreParams
 
 from . import map as soc_map
+from .dma import add_ethernet_dma
 from .echo_instrument import EchoInstrument
 from .ethernet import MiiPhy
 from .mailbox import Mailbox, mailbox_constants
@@ -212,6 +213,9 @@ class TierVSoC(SoCCore):
 
     def _add_ethernet(self, timing_constraints: bool, phy_hw_reset: bool) -> None:
         self.ethphy = self.ethernet_phy(hw_reset=phy_hw_reset)
+        if self.params.eth_dma:
+            add_ethernet_dma(self, self.ethphy, timing_constraints=timing_constraints)
+            return
         self.add_ethernet(
             phy=self.ethphy,
             nrxslots=self.params.eth_rx_slots,

@@ -26,7 +26,7 @@ void interrupt_service(uint32_t lines)
     packet_t *packet;
 
     do {
-        (void)network_interrupt(lines);
+        (void)ethmac_service(&network_mac, (lines & 1u << ETHMAC_INTERRUPT) != 0);
         while ((packet = RING_POP(&network.received)) != NULL) {
             (void)RING_PUSH(&network.free, packet);
         }
@@ -46,7 +46,7 @@ void protocol_service(void)
 
 static void give_frames_to_send(void)
 {
-    for (uint32_t i = 0; i < ETHMAC_TX_SLOTS && i < frames_to_send; i++) {
+    for (uint32_t i = 0; i < ETHMAC_TRANSMIT_FRAMES && i < frames_to_send; i++) {
         packet_t *packet = RING_POP(&network.free);
         packet->length_bytes = (uint16_t)frame_bytes;
         (void)RING_PUSH(&network.transmit, packet);
@@ -56,6 +56,7 @@ static void give_frames_to_send(void)
 int main(void)
 {
     network_init();
+    network_use_rings();
     network_mac.sums = sum_received != 0;
     give_frames_to_send();
     idle_calibrate();

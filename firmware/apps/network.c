@@ -42,6 +42,14 @@ void network_init(void)
         first += counts[home];
     }
     ethmac_init(&network_mac, &network);
+#if NETWORK_MAC_IN_PROTOCOL
+    ethmac_attach(&network_mac);
+#endif
+}
+
+void network_use_rings(void)
+{
+    network.port = NULL;
 }
 
 void network_init_dhcp(void)
@@ -56,10 +64,17 @@ bool network_interrupt(uint32_t lines)
 {
     bool pending = (lines & 1u << ETHMAC_INTERRUPT) != 0;
 
+#if NETWORK_MAC_IN_PROTOCOL
+    if (pending) {
+        ethmac_acknowledge();
+    }
+    return true;
+#else
     if (!pending && !ethmac_has_work(&network_mac)) {
         return false;
     }
     return ethmac_service(&network_mac, pending);
+#endif
 }
 
 void network_tick(void)
@@ -75,7 +90,7 @@ void network_protocol(void (*wake_driver)(void))
             ticks_done++;
             posts |= net_tick(&network);
         }
-        if ((posts & NET_POST_DRIVER) != 0) {
+        if (!NETWORK_MAC_IN_PROTOCOL && (posts & NET_POST_DRIVER) != 0) {
             wake_driver();
         }
         if ((posts & NET_POST_APPLICATION) != 0) {

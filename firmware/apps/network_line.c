@@ -15,7 +15,21 @@ static void wake(void)
     irq_kick(ETHMAC_INTERRUPT);
 }
 
-/* Longest path: ethmac_service() with MOST_BYTES; shares the network's rings with tier 1. */
+#if NETWORK_MAC_IN_PROTOCOL
+
+/* Passes the line on to tier 1, which works the MAC. */
+static void serve(void *context, bool pending)
+{
+    (void)context;
+    if (pending) {
+        ethmac_acknowledge();
+    }
+    context_post_protocol();
+}
+
+#else
+
+/* Longest path: network_interrupt() with MOST_BYTES; shares the network's rings with tier 1. */
 static void serve(void *context, bool pending)
 {
     (void)context;
@@ -28,6 +42,8 @@ static void serve(void *context, bool pending)
         wake();
     }
 }
+
+#endif
 
 static uint32_t frames_received(const void *context)
 {
@@ -45,9 +61,11 @@ static alarm_t second = {.ring = tick};
 
 void network_line_init(uint32_t priority)
 {
+#if !NETWORK_MAC_IN_PROTOCOL
     network_mac.most_bytes = MOST_BYTES;
+#endif
     (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve, &network_mac, priority);
-    irq_describe(ETHMAC_INTERRUPT, ETHMAC_RX_SLOTS, frames_received);
+    irq_describe(ETHMAC_INTERRUPT, ETHMAC_RECEIVE_FRAMES, frames_received);
     alarm_set(&second, CONFIG_CLOCK_FREQUENCY);
 }
 

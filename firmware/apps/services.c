@@ -93,8 +93,7 @@ static bool echo_datagrams(void)
     bool any = false;
 
     while ((packet = udp_receive(&echo_socket)) != NULL) {
-        uint32_t port = be16_to_host(packet->peer_port);
-        if (udp_send_to(&network, &echo_socket, packet, packet->peer_address, port) != UDP_OK) {
+        if (udp_reply(&network, packet) != UDP_OK) {
             udp_release(&network, packet);
         }
         any = true;

@@ -79,7 +79,7 @@ static void serve_ethmac(void *context, bool pending)
     packet_t *packet;
 
     (void)context;
-    (void)network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0);
+    (void)ethmac_service(&network_mac, pending);
     while ((packet = RING_POP(&network.received)) != NULL) {
         (void)RING_PUSH(&network.free, packet);
     }
@@ -147,6 +147,7 @@ static uint32_t interrupts(void)
 int main(void)
 {
     network_init();
+    network_use_rings();
     open_ports();
     (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve_ethmac, NULL, USUAL_PRIORITY);
     (void)irq_register(TIMER0_INTERRUPT, "timer0", serve_timer, NULL, USUAL_PRIORITY);

@@ -59,7 +59,12 @@ enum {
     /* `sum` is the partial sum of the UDP payload. */
     PACKET_PAYLOAD_SUMMED = 1 << 1,
     /* Received by broadcast or multicast of Ethernet or IPv4; set by the stack. */
-    PACKET_BROADCAST = 1 << 2
+    PACKET_BROADCAST = 1 << 2,
+    /* To send: the field of UDP's checksum has the folded sum of the pseudo-header, and the driver puts the
+     * checksum there. */
+    PACKET_UDP_UNSUMMED = 1 << 3,
+    /* To send: a received datagram's frame, whose payload goes back to where it came from. */
+    PACKET_REPLY = 1 << 4
 };
 
 typedef enum {

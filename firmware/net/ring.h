@@ -47,6 +47,9 @@ typedef struct {
 /* The oldest entry, or NULL if there is none. */
 #define RING_POP(queue) ring_pop(&(queue)->ring, (queue)->slots, RING_SLOTS(queue))
 
+/* The oldest entry, which stays there; for the consumer of a ring that is not empty. */
+#define RING_FIRST(queue) ((queue)->slots[(queue)->ring.tail & (RING_SLOTS(queue) - 1)])
+
 /* Entries that wait. */
 #define RING_COUNT(queue) ring_count(&(queue)->ring)
 

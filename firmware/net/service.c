@@ -28,6 +28,9 @@ void net_release(net_t *net, packet_t *packet)
 
     switch ((packet_home_t)packet->home) {
     case PACKET_HOME_RECEIVE:
+        if (net->port != NULL && net->port->give_room(net->port, packet)) {
+            return;
+        }
         stored = RING_PUSH(&net->free, packet);
         break;
     case PACKET_HOME_APPLICATION:
@@ -70,10 +73,16 @@ packet_t *net_reserve_serial(net_t *net)
     return take_first(&net->serial);
 }
 
+/* Frames leave in the order in which they come here. */
+INLINE bool send_at_once(net_t *net, packet_t *packet)
+{
+    return net->port != NULL && RING_COUNT(&net->transmit) == 0 && net->port->send(net->port, packet);
+}
+
 void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
 {
     if (verdict == NET_TRANSMIT) {
-        if (UNLIKELY(!RING_PUSH(&net->transmit, packet))) {
+        if (!send_at_once(net, packet) && UNLIKELY(!RING_PUSH(&net->transmit, packet))) {
             net_count(net, COUNT_FAULT_RING_FULL);
         }
     } else if (verdict == NET_FREE) {
@@ -118,11 +127,46 @@ INLINE uint32_t posts_since(const net_t *net, handed_t before)
            | (to_application ? (uint32_t)NET_POST_APPLICATION : 0);
 }
 
+/* What the port had no room for goes to it as far as there is some now. */
+static COLD void give_to_port(net_t *net)
+{
+    while (RING_COUNT(&net->transmit) != 0
+           && net->port->send(net->port, RING_FIRST(&net->transmit))) {
+        (void)RING_POP(&net->transmit);
+    }
+    while (RING_COUNT(&net->free) != 0
+           && net->port->give_room(net->port, RING_FIRST(&net->free))) {
+        (void)RING_POP(&net->free);
+    }
+}
+
+static void take_back_from_port(net_t *net)
+{
+    packet_t *packet;
+
+    while ((packet = net->port->take_sent(net->port)) != NULL) {
+        if (packet->home != PACKET_HOME_RECEIVE || !net->port->give_room(net->port, packet)) {
+            net_release(net, packet);
+        }
+    }
+    if (UNLIKELY(RING_COUNT(&net->transmit) != 0)) {
+        give_to_port(net);
+    }
+}
+
+INLINE packet_t *next_frame(net_t *net)
+{
+    return net->port != NULL ? net->port->receive(net->port) : RING_POP(&net->received);
+}
+
 uint32_t net_service(net_t *net, uint32_t frames)
 {
     handed_t before = handed_now(net);
     packet_t *packet;
 
+    if (net->port != NULL) {
+        take_back_from_port(net);
+    }
     while ((packet = RING_POP(&net->sent)) != NULL) {
         net_release(net, packet);
     }
@@ -134,8 +178,9 @@ uint32_t net_service(net_t *net, uint32_t frames)
         unhold(net, packet);
         net_dispose(net, packet, udp_output(net, packet));
     }
-    while (frames-- != 0 && (packet = RING_POP(&net->received)) != NULL) {
+    while (frames != 0 && (packet = next_frame(net)) != NULL) {
         net_dispose(net, packet, net_input(net, packet));
+        frames--;
     }
     return posts_since(net, before);
 }
@@ -163,5 +208,6 @@ void net_add_timer(net_t *net, net_timer_t *timer)
 bool net_pending(const net_t *net)
 {
     return RING_COUNT(&net->received) != 0 || RING_COUNT(&net->sent) >= NET_SENT_BATCH
-           || RING_COUNT(&net->returned) != 0 || RING_COUNT(&net->outbox) != 0;
+           || RING_COUNT(&net->returned) != 0 || RING_COUNT(&net->outbox) != 0
+           || (net->port != NULL && net->port->has_frame(net->port));
 }

@@ -98,7 +98,7 @@ COLD static net_verdict_t icmp_input(net_t *net, packet_t *packet, uint32_t byte
     }
     icmpv4_turn_echo(message);
     ipv4_set_ttl(packet->frame + ETHERNET_HEADER_BYTES, IPV4_TTL);
-    ipv4_swap_addresses(packet->frame + ETHERNET_HEADER_BYTES);
+    (void)ipv4_swap_addresses(packet->frame + ETHERNET_HEADER_BYTES);
     ethernet_turn(packet->frame, net->mac.half[0], net->mac_last_word);
     net_count(net, COUNT_ICMP_ECHOED);
     return NET_TRANSMIT;

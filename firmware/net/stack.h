@@ -31,6 +31,21 @@ typedef enum {
     NET_KEPT      /* someone else owns it now */
 } net_verdict_t;
 
+/* Hardware that moves frames by itself and belongs to the protocol tier, which need not go through the rings
+ * to and from the ISR tier then. */
+typedef struct net_port {
+    /* True if a frame was received. */
+    bool (*has_frame)(const struct net_port *port);
+    /* A received frame as net_input() wants it, or NULL. */
+    packet_t *(*receive)(struct net_port *port);
+    /* Takes a packet of home RECEIVE to be filled; false if there are enough. */
+    bool (*give_room)(struct net_port *port, packet_t *packet);
+    /* Takes a frame to be sent; false if it has to wait. */
+    bool (*send)(struct net_port *port, packet_t *packet);
+    /* A packet that has been sent, or NULL. */
+    packet_t *(*take_sent)(struct net_port *port);
+} net_port_t;
+
 /* Something else in the protocol tier that wants to be called once a second. */
 typedef struct net_timer {
     struct net_timer *next;
@@ -59,6 +74,7 @@ typedef struct net {
     claim_t claim;
     groups_t groups;
     net_timer_t *timers;
+    net_port_t *port; /* NULL: the rings are all there is */
     uint32_t random;
     uint32_t errors; /* of ICMP that may be sent until the next tick */
 

@@ -47,3 +47,19 @@ udp_result_t udp_send(net_t *net, const udp_socket_t *socket, packet_t *packet)
     return udp_send_to(net, socket, packet, socket->peer_address,
                        be16_to_host(socket->peer_port));
 }
+
+udp_result_t udp_reply(net_t *net, packet_t *packet)
+{
+    if (packet->home != PACKET_HOME_RECEIVE) {
+        return UDP_BAD_PACKET;
+    }
+    if (packet->payload_bytes > PACKET_PAYLOAD_BYTES) {
+        return UDP_BAD_LENGTH;
+    }
+    packet->flags |= PACKET_REPLY;
+    if (!RING_PUSH(&net->outbox, packet)) {
+        packet->flags &= (uint8_t)~PACKET_REPLY;
+        return UDP_QUEUE_FULL;
+    }
+    return UDP_OK;
+}

@@ -83,33 +83,69 @@ udp_result_t udp_close(net_t *net, udp_socket_t *socket)
 /* Writes UDP and IPv4 headers around the payload, and the frame's length with its padding. */
 static void emit(packet_t *packet, be32_t source, be16_t local_port)
 {
+    uint8_t *datagram = packet->frame + UDP_OFFSET;
     uint32_t payload_bytes = packet->payload_bytes;
-    uint32_t sum = (packet->flags & PACKET_PAYLOAD_SUMMED) != 0
-                       ? packet->sum
-                       : checksum_sum(packet_payload(packet), payload_bytes);
+    uint32_t addresses_sum = ipv4_address_sum(source) + ipv4_address_sum(packet->peer_address);
 
-    udp_emit(packet->frame + UDP_OFFSET, local_port, packet->peer_port, payload_bytes,
-             ipv4_address_sum(source) + ipv4_address_sum(packet->peer_address), sum);
+    if (NET_DRIVER_SUMS) {
+        packet->flags |= PACKET_UDP_UNSUMMED;
+        udp_emit_unsummed(datagram, local_port, packet->peer_port, payload_bytes, addresses_sum);
+    } else {
+        uint32_t sum = (packet->flags & PACKET_PAYLOAD_SUMMED) != 0
+                           ? packet->sum
+                           : checksum_sum(packet_payload(packet), payload_bytes);
+        udp_emit(datagram, local_port, packet->peer_port, payload_bytes, addresses_sum, sum);
+    }
     ipv4_emit(packet->frame + ETHERNET_HEADER_BYTES, source, packet->peer_address,
               IPV4_PROTOCOL_UDP, IPV4_TTL, UDP_HEADER_BYTES + payload_bytes);
     packet->length_bytes =
         (uint16_t)ethernet_pad(packet->frame, PACKET_PAYLOAD_OFFSET + payload_bytes);
 }
 
-/* Sends the payload that a callback has written back to where its packet came from. */
-static net_verdict_t reply(net_t *net, packet_t *packet)
+/* Turns the headers of a received frame to where it came from, if they fit the payload as it is now, and
+ * leaves the checksum to the driver. */
+static inline bool turn(packet_t *packet)
 {
-    be16_t local_port = udp_destination_port(packet->frame + UDP_OFFSET);
+    uint8_t *ip = packet->frame + ETHERNET_HEADER_BYTES;
+    uint8_t *datagram = packet->frame + UDP_OFFSET;
+    be16_t length = host_to_be16(UDP_HEADER_BYTES + (uint32_t)packet->payload_bytes);
 
+    if (!NET_DRIVER_SUMS || (packet->flags & PACKET_BROADCAST) != 0
+        || packet->length_bytes != PACKET_PAYLOAD_OFFSET + (uint32_t)packet->payload_bytes
+        || udp_length(datagram) != length) {
+        return false;
+    }
+    packet->flags = PACKET_UDP_UNSUMMED;
+    udp_swap_ports(datagram);
+    ipv4_set_ttl(ip, IPV4_TTL);
+    udp_put_pseudo_sum(datagram, udp_pseudo_sum(length, ipv4_swap_addresses(ip)));
+    return true;
+}
+
+/* Sends a payload back to where its packet came from, in headers of its own. */
+static __attribute__((noinline)) net_verdict_t reply_anew(net_t *net, packet_t *packet,
+                                                          net_counter_t counter)
+{
     if (packet->peer_port == 0 || net->address == 0
         || packet->payload_bytes > PACKET_PAYLOAD_BYTES) {
         return net_drop(net, COUNT_UDP_DROP_REPLY);
     }
     /* What the driver summed is no longer there. */
     packet->flags &= PACKET_PAYLOAD_SUMMED;
+    emit(packet, net->address, udp_destination_port(packet->frame + UDP_OFFSET));
     ethernet_turn(packet->frame, net->mac.half[0], net->mac_last_word);
-    emit(packet, net->address, local_port);
-    net_count(net, COUNT_UDP_REPLIED);
+    net_count(net, counter);
+    return NET_TRANSMIT;
+}
+
+/* Sends the payload that somebody has written back to where its packet came from. */
+INLINE net_verdict_t reply(net_t *net, packet_t *packet, net_counter_t counter)
+{
+    if (UNLIKELY(packet->peer_port == 0 || net->address == 0 || !turn(packet))) {
+        return reply_anew(net, packet, counter);
+    }
+    ethernet_turn(packet->frame, net->mac.half[0], net->mac_last_word);
+    net_count(net, counter);
     return NET_TRANSMIT;
 }
 
@@ -124,7 +160,7 @@ static inline net_verdict_t echo(net_t *net, packet_t *packet)
     }
     udp_swap_ports(frame + UDP_OFFSET);
     ipv4_set_ttl(frame + ETHERNET_HEADER_BYTES, IPV4_TTL);
-    ipv4_swap_addresses(frame + ETHERNET_HEADER_BYTES);
+    (void)ipv4_swap_addresses(frame + ETHERNET_HEADER_BYTES);
     ethernet_turn(frame, net->mac.half[0], net->mac_last_word);
     net_count(net, COUNT_UDP_ECHOED);
     return NET_TRANSMIT;
@@ -146,30 +182,17 @@ static net_verdict_t queue(net_t *net, udp_socket_t *socket, packet_t *packet)
     return NET_KEPT;
 }
 
-static net_verdict_t deliver(net_t *net, udp_socket_t *socket, packet_t *packet)
+static net_verdict_t call_back(net_t *net, udp_socket_t *socket, packet_t *packet)
 {
-    if (socket->callback == NULL) {
-        return queue(net, socket, packet);
-    }
     udp_verdict_t verdict = socket->callback(socket, packet);
     if (LIKELY(verdict == UDP_ECHO)) {
         return echo(net, packet);
     }
     if (verdict == UDP_REPLY) {
-        return reply(net, packet);
+        return reply(net, packet, COUNT_UDP_REPLIED);
     }
     net_count(net, COUNT_UDP_TAKEN);
     return verdict == UDP_KEEP ? NET_KEPT : NET_FREE;
-}
-
-/* The partial sum of a datagram at the beginning of `bytes` bytes of IPv4 payload. The driver's sum
- * of the frame will do if the datagram is all of that: the IPv4 header, being good, adds 0. */
-static inline uint32_t datagram_sum(const packet_t *packet, uint32_t datagram_bytes, uint32_t bytes)
-{
-    if ((packet->flags & PACKET_FRAME_SUMMED) != 0 && datagram_bytes == bytes) {
-        return packet->sum;
-    }
-    return checksum_sum(packet->frame + UDP_OFFSET, datagram_bytes);
 }
 
 /* Nobody has the port of a good datagram. */
@@ -179,27 +202,12 @@ COLD static net_verdict_t refuse(net_t *net, const packet_t *packet)
     return net_drop(net, COUNT_UDP_DROP_PORT);
 }
 
-net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t addresses_sum,
-                        uint32_t bytes)
+/* A good datagram. Calls are the last thing that is done here and in udp_input(), so that neither needs a
+ * stack frame. */
+INLINE net_verdict_t deliver(net_t *net, packet_t *packet)
 {
-    const uint8_t *datagram = packet->frame + UDP_OFFSET;
-    udp_header_t udp;
-    net_counter_t reason = udp_parse(datagram, bytes, &udp);
+    udp_socket_t *socket = find(net, udp_destination_port(packet->frame + UDP_OFFSET));
 
-    if (UNLIKELY(reason != WIRE_OK)) {
-        return net_drop(net, reason);
-    }
-    /* Written before the calls below, so that few values must survive them in registers. */
-    packet->peer_address = source;
-    packet->peer_port = (uint16_t)udp.source_port;
-    packet->payload_bytes = (uint16_t)(udp.bytes - UDP_HEADER_BYTES);
-    if (LIKELY(udp.checksum != 0)) {
-        uint32_t pseudo_sum = udp_pseudo_sum(udp.length, addresses_sum);
-        if (UNLIKELY(!checksum_is_good(pseudo_sum + datagram_sum(packet, udp.bytes, bytes)))) {
-            return net_drop(net, COUNT_UDP_DROP_CHECKSUM);
-        }
-    }
-    udp_socket_t *socket = find(net, udp_destination_port(datagram));
     if (UNLIKELY(socket == NULL)) {
         return refuse(net, packet);
     }
@@ -208,7 +216,45 @@ net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t ad
             || socket->peer_port != packet->peer_port)) {
         return net_drop(net, COUNT_UDP_DROP_PEER);
     }
-    return deliver(net, socket, packet);
+    return socket->callback == NULL ? queue(net, socket, packet) : call_back(net, socket, packet);
+}
+
+/* A datagram in a frame that nobody has summed, or that holds something behind it. */
+static __attribute__((noinline)) net_verdict_t sum_and_deliver(net_t *net, packet_t *packet,
+                                                               uint32_t pseudo_sum)
+{
+    const uint8_t *datagram = packet->frame + UDP_OFFSET;
+    uint32_t bytes = UDP_HEADER_BYTES + (uint32_t)packet->payload_bytes;
+
+    if (!checksum_is_good(pseudo_sum + checksum_sum(datagram, bytes))) {
+        return net_drop(net, COUNT_UDP_DROP_CHECKSUM);
+    }
+    return deliver(net, packet);
+}
+
+net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t addresses_sum,
+                        uint32_t bytes)
+{
+    udp_header_t udp;
+    net_counter_t reason = udp_parse(packet->frame + UDP_OFFSET, bytes, &udp);
+
+    if (UNLIKELY(reason != WIRE_OK)) {
+        return net_drop(net, reason);
+    }
+    packet->peer_address = source;
+    packet->peer_port = (uint16_t)udp.source_port;
+    packet->payload_bytes = (uint16_t)(udp.bytes - UDP_HEADER_BYTES);
+    if (LIKELY(udp.checksum != 0)) {
+        uint32_t pseudo_sum = udp_pseudo_sum(udp.length, addresses_sum);
+        /* The sum of the frame will do if the datagram is all of it: the IPv4 header, being good, adds 0. */
+        if (UNLIKELY((packet->flags & PACKET_FRAME_SUMMED) == 0 || udp.bytes != bytes)) {
+            return sum_and_deliver(net, packet, pseudo_sum);
+        }
+        if (UNLIKELY(!checksum_is_good(pseudo_sum + packet->sum))) {
+            return net_drop(net, COUNT_UDP_DROP_CHECKSUM);
+        }
+    }
+    return deliver(net, packet);
 }
 
 /* Fills in the Ethernet destination, or lets the packet wait for it. */
@@ -249,7 +295,8 @@ static net_counter_t check_output(const net_t *net, const packet_t *packet)
     return is_group || is_neighbour || net->gateway != 0 ? WIRE_OK : COUNT_UDP_SEND_DROP_ROUTE;
 }
 
-net_verdict_t udp_output(net_t *net, packet_t *packet)
+/* A datagram to anybody. */
+static __attribute__((noinline)) net_verdict_t output(net_t *net, packet_t *packet)
 {
     net_counter_t reason = check_output(net, packet);
 
@@ -263,6 +310,12 @@ net_verdict_t udp_output(net_t *net, packet_t *packet)
                    : verdict == NET_KEPT   ? COUNT_UDP_SENT_LATER
                                            : COUNT_UDP_SEND_DROP_ARP_FULL);
     return verdict;
+}
+
+net_verdict_t udp_output(net_t *net, packet_t *packet)
+{
+    return (packet->flags & PACKET_REPLY) != 0 ? reply(net, packet, COUNT_UDP_SENT)
+                                               : output(net, packet);
 }
 
 net_verdict_t udp_output_nameless(net_t *net, packet_t *packet)

@@ -39,7 +39,8 @@ typedef enum {
     UDP_BAD_SOCKET,  /* already bound, or not bound */
     UDP_PORT_IN_USE, /* another socket has it */
     UDP_BAD_LENGTH,  /* payload over PACKET_PAYLOAD_BYTES */
-    UDP_QUEUE_FULL   /* try again after the protocol tier has run */
+    UDP_QUEUE_FULL,  /* try again after the protocol tier has run */
+    UDP_BAD_PACKET   /* not one from udp_receive() */
 } udp_result_t;
 
 /* --- before the tiers start, or in the protocol tier ------------------------------------------ */
@@ -99,5 +100,9 @@ packet_t *udp_reserve(net_t *net);
 udp_result_t udp_send(net_t *net, const udp_socket_t *socket, packet_t *packet);
 udp_result_t udp_send_to(net_t *net, const udp_socket_t *socket, packet_t *packet, be32_t address,
                          uint32_t port);
+
+/* The same for a packet from udp_receive(), whose payload may be rewritten, back to where it came from and
+ * from the port that it came to; without asking for the neighbour's address, as the sender's is known. */
+udp_result_t udp_reply(net_t *net, packet_t *packet);
 
 #endif

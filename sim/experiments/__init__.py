@@ -12,6 +12,7 @@ from .many_sources import ManySources
 from .rfc2544 import Rfc2544
 from .rotation import Rotation
 from .saturation import Saturation
+from .shares import Shares
 from .sixteen_ports import SixteenPorts
 from .switch import Switch
 from .terminal import TerminalServer
@@ -19,7 +20,7 @@ from .trace import Trace
 
 #: Experiments that run together, in their order.
 GROUPS: dict[str, tuple[Experiment, ...]] = {
-    "stack": (Switch(), DriverLayer(), Trace(), Saturation(), Rfc2544()),
+    "stack": (Switch(), DriverLayer(), Shares(), Trace(), Saturation(), Rfc2544()),
     "serial": (
         ManySources(),
         TerminalServer(),

@@ -15,6 +15,7 @@ from tierv.rtl.isa import MAX_LINES, MAX_TIERS
 from tierv.rtl.params import CoreParams, Region
 from tierv.rtl.verilog import CLUSTER_MODULE, cluster_verilog
 
+from ..dma.port import SharedPort
 from ..map import ORIGINS, SIZES
 from .filled import filled_cluster_verilog, room_bytes
 
@@ -72,6 +73,7 @@ class TierV(CPU):
         self.bus = _bus()
         self.itcm_bus = _bus()
         self.dtcm_bus = _bus()
+        self._dtcm_port = self.dtcm_bus
         self.periph_buses = [self.bus]
         self.memory_buses = []
         # What the core does, for simulation and logic analysers.
@@ -110,6 +112,11 @@ class TierV(CPU):
             )
         soc.add_config("CPU_TIERS", self.parameters.tiers)
 
+    def share_dtcm(self, port: SharedPort) -> None:
+        """Let others than the bus at the data memory: ``port`` is part of whoever is another."""
+        self._dtcm_port = port.memory
+        self.comb += self.dtcm_bus.connect(port.bus)
+
     def _instance(self) -> Instance:
         p = self.parameters
         ports = {
@@ -127,11 +134,11 @@ class TierV(CPU):
         for name in ("cyc", "stb", "we", "adr", "sel", "dat_w"):
             ports[f"o_wb_{name}"] = getattr(self.bus, name)
             ports[f"i_imem_wb_{name}"] = getattr(self.itcm_bus, name)
-            ports[f"i_dmem_wb_{name}"] = getattr(self.dtcm_bus, name)
+            ports[f"i_dmem_wb_{name}"] = getattr(self._dtcm_port, name)
         for name in ("dat_r", "ack"):
             ports[f"i_wb_{name}"] = getattr(self.bus, name)
             ports[f"o_imem_wb_{name}"] = getattr(self.itcm_bus, name)
-            ports[f"o_dmem_wb_{name}"] = getattr(self.dtcm_bus, name)
+            ports[f"o_dmem_wb_{name}"] = getattr(self._dtcm_port, name)
         ports["i_wb_err"] = self.bus.err
         return Instance(CLUSTER_MODULE, **ports)
 

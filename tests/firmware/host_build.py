@@ -41,16 +41,22 @@ def run_compiler(command: list[str | Path]) -> None:
 
 
 def build(
-    name: str, sources: list[Path], *, sanitize: bool = True, include: Sequence[Path] = ()
+    name: str,
+    sources: list[Path],
+    *,
+    sanitize: bool = True,
+    include: Sequence[Path] = (),
+    defines: Sequence[str] = (),
 ) -> Path:
     """Compiles ``sources`` to ``build/host/<name>`` and returns that path.
 
-    ``include`` has folders of headers beside the firmware's.
+    ``include`` has folders of headers beside the firmware's; ``defines`` are NAME=VALUE.
     """
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / name
     flags = ["-std=gnu11", "-g", *WARNINGS, *(("-O1", *SANITIZERS) if sanitize else ("-O2",))]
     folders = [f"-I{folder}" for folder in (*include, ROOT / "firmware")]
+    folders += [f"-D{define}" for define in defines]
     run_compiler(["gcc", *flags, *folders, *sources, "-o", program])
     return program
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../firmware/net/checksum.h"
 #include "../../firmware/net/dhcp_client.h"
 #include "../../firmware/net/stack.h"
 #include "../../firmware/net/udp_socket.h"
@@ -81,10 +82,75 @@ static udp_verdict_t callback(udp_socket_t *socket, packet_t *packet)
     return verdict;
 }
 
+/* A frame on the wire. */
+static void print_sent(const packet_t *packet)
+{
+    static _Alignas(4) uint8_t frame[NET_BUFFER_BYTES];
+
+    memcpy(frame, packet->frame, packet->length_bytes);
+    if ((packet->flags & PACKET_UDP_UNSUMMED) != 0) {
+        be16_t checksum = checksum_field(checksum_sum(frame + 34, packet->length_bytes - 34u));
+        put_be16(frame + 40, checksum != 0 ? checksum : 0xffffu);
+    }
+    printf("transmit ");
+    text_print_hex(frame, packet->length_bytes);
+}
+
+/* Hardware that is the stack's port: it has a frame, and has sent others. While it stalls it sends none. */
+static packet_t *arrived;
+static packet_t *sent[NET_PACKETS];
+static uint32_t sents;
+
+static bool port_has_frame(const net_port_t *port)
+{
+    (void)port;
+    return arrived != NULL;
+}
+
+static packet_t *port_receive(net_port_t *port)
+{
+    packet_t *packet = arrived;
+
+    (void)port;
+    arrived = NULL;
+    return packet;
+}
+
+/* It never wants any, so that the command frame finds packets where it does without a port. */
+static bool port_give_room(net_port_t *port, packet_t *packet)
+{
+    (void)port;
+    (void)packet;
+    return false;
+}
+
+static bool port_send(net_port_t *port, packet_t *packet)
+{
+    (void)port;
+    if (stall) {
+        return false;
+    }
+    print_sent(packet);
+    sent[sents++] = packet;
+    return true;
+}
+
+static packet_t *port_take_sent(net_port_t *port)
+{
+    (void)port;
+    return sents != 0 ? take_oldest(sent, &sents) : NULL;
+}
+
+static net_port_t port = {port_has_frame, port_receive, port_give_room, port_send, port_take_sent};
+
 /* The driver's transmit side. */
 static void transmit_all(void)
 {
     packet_t *packet;
+
+    if (net.port != NULL) {
+        return;
+    }
 
     if (stall) {
         while ((packet = RING_POP(&net.transmit)) != NULL) {
@@ -96,8 +162,7 @@ static void transmit_all(void)
         if (stalleds != 0) {
             packet = take_oldest(stalled, &stalleds);
         }
-        printf("transmit ");
-        text_print_hex(packet->frame, packet->length_bytes);
+        print_sent(packet);
         if (!RING_PUSH(&net.sent, packet)) {
             text_fail("the ring of sent packets is full");
         }
@@ -128,7 +193,8 @@ static void do_reset(void)
     for (uint32_t i = 0; i < NET_PACKETS && packets[i].frame != NULL; i++) {
         restore(&packets[i]);
     }
-    takens = kepts = stalleds = 0;
+    takens = kepts = stalleds = sents = 0;
+    arrived = NULL;
     stall = false;
     memset(sockets, 0, sizeof(sockets));
     memset(&net, 0xa5, sizeof(net));
@@ -174,7 +240,9 @@ static void do_frame(void)
         memcpy(packet->frame, content, bytes);
         packet->length_bytes = (uint16_t)bytes;
     }
-    if (!RING_PUSH(&net.received, packet)) {
+    if (net.port != NULL) {
+        arrived = packet;
+    } else if (!RING_PUSH(&net.received, packet)) {
         text_fail("the ring of received packets is full");
     }
     service(1);
@@ -215,12 +283,14 @@ static void do_receive(void)
     text_print_hex(packet_payload(packet), packet->payload_bytes);
 }
 
-/* send SOCKET copy|place|reuse ADDRESS|connected PORT HEX: the application sends a datagram, copied
- * by packet_write(), put into the payload, or put into the oldest packet that it has taken. */
+/* send SOCKET copy|place|reuse|reply ADDRESS|connected PORT HEX: the application sends a datagram, copied
+ * by packet_write(), put into the payload, or put into the oldest packet that it has taken; `reply` sends that
+ * back to where it came from. */
 static void do_send(void)
 {
     udp_socket_t *socket = &sockets[text_number(1)];
-    bool reuse = strcmp(text_word(2), "reuse") == 0;
+    bool reply = strcmp(text_word(2), "reply") == 0;
+    bool reuse = strcmp(text_word(2), "reuse") == 0 || (reply && takens != 0);
     uint32_t bytes = text_hex(content, 5);
     packet_t *packet = reuse ? take_oldest(taken, &takens) : udp_reserve(&net);
     udp_result_t result;
@@ -239,7 +309,9 @@ static void do_send(void)
         }
         packet->payload_bytes = (uint16_t)bytes;
     }
-    if (strcmp(text_word(3), "connected") == 0) {
+    if (reply) {
+        result = udp_reply(&net, packet);
+    } else if (strcmp(text_word(3), "connected") == 0) {
         result = udp_send(&net, socket, packet);
     } else {
         result = udp_send_to(&net, socket, packet, text_address(3), text_number(4));
@@ -383,6 +455,8 @@ static void run(void)
         printf("result %d\n", udp_close(&net, &sockets[text_number(1)]));
     } else if (strcmp(command, "dropped") == 0) {
         printf("dropped %" PRIu32 "\n", sockets[text_number(1)].dropped);
+    } else if (strcmp(command, "port") == 0) {
+        net.port = &port;
     } else if (strcmp(command, "frame") == 0) {
         do_frame();
     } else if (strcmp(command, "tick") == 0) {

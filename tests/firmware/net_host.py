@@ -20,7 +20,15 @@ POST_APPLICATION = 2
 ANNOUNCING_S = 3
 
 #: udp_result_t
-UDP_OK, UDP_BAD_PORT, UDP_BAD_SOCKET, UDP_PORT_IN_USE, UDP_BAD_LENGTH, UDP_QUEUE_FULL = range(6)
+(
+    UDP_OK,
+    UDP_BAD_PORT,
+    UDP_BAD_SOCKET,
+    UDP_PORT_IN_USE,
+    UDP_BAD_LENGTH,
+    UDP_QUEUE_FULL,
+    UDP_BAD_PACKET,
+) = range(7)
 
 
 def config(name: str) -> int:

@@ -137,7 +137,7 @@ def test_results_are_written_as_json_and_as_a_plot(bench, monkeypatch, tmp_path)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["E3"], "No such command 'E3'"),
+        (["E99"], "No such command 'E99'"),
         (["E1", "--length", "0"], "length must be above 0, not 0"),
         (["E1", "--clock-hz", "-1"], "clock_hz must be above 0, not -1"),
         (["E1", "--seed", "x"], "'x' is not a valid integer"),

@@ -25,6 +25,8 @@ from tierv.soc.params import SocParams
         ({"bus_timeout_cycles": 2}, "bus_timeout_cycles must be an integer from 16"),
         ({"uart_receive_bytes": 0}, "uart_receive_bytes must be an integer from 1 to 256, not 0"),
         ({"uart_transmit_bytes": 257}, "uart_transmit_bytes must be .* from 1 to 256, not 257"),
+        ({"cpu": "vexriscv", "eth_dma": True}, "eth_dma must be False for 'vexriscv'"),
+        ({"ethernet": False, "eth_dma": True}, "eth_dma must be False without ethernet"),
         ({"echo_bins": 1}, "echo_bins must be 0 or a power of two from 2 on, not 1"),
         ({"echo_bins": 48}, "echo_bins must be 0 or a power of two from 2 on, not 48"),
         ({"echo_bins": 8192}, "echo_bins must be an integer from 0 to 4096, not 8192"),

@@ -53,6 +53,9 @@ static void begin(uint32_t port)
     serial_set_flow(serial, lin_turns ? SERIAL_FLOW_TURN : 0);
 }
 
+/* There are reports that lin_protocol() has not seen. */
+static bool reports_wait;
+
 static void put_report(lin_port_t *lin)
 {
     uint32_t head = lin->report_head;
@@ -65,6 +68,8 @@ static void put_report(lin_port_t *lin)
     lin->reports[head % LIN_REPORTS] = lin->node.report;
     COMPILER_BARRIER();
     lin->report_head = head + 1;
+    COMPILER_BARRIER();
+    reports_wait = true;
     context_post_protocol();
 }
 
@@ -211,6 +216,11 @@ static void diagnose(lin_port_t *lin, const lin_report_t *report)
 
 void lin_protocol(void)
 {
+    if (!reports_wait) {
+        return;
+    }
+    reports_wait = false;
+    COMPILER_BARRIER();
     for (uint32_t index = 0; index < LIN_NODES; index++) {
         lin_port_t *lin = &ports[index];
         while (lin->report_tail != lin->report_head) {

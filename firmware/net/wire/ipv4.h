@@ -103,8 +103,8 @@ static inline bool ipv4_is_multicast(be32_t address)
     return (address & 0xf0u) == 0xe0u;
 }
 
-/* Exchanges the addresses; the checksum stays right. */
-static inline void ipv4_swap_addresses(uint8_t *packet)
+/* Exchanges the addresses; the checksum stays right. Returns their partial sum. */
+static inline uint32_t ipv4_swap_addresses(uint8_t *packet)
 {
     be16_t source[2] = {get_be16(packet + 12), get_be16(packet + 14)};
     be16_t destination[2] = {get_be16(packet + 16), get_be16(packet + 18)};
@@ -113,6 +113,7 @@ static inline void ipv4_swap_addresses(uint8_t *packet)
     put_be16(packet + 14, destination[1]);
     put_be16(packet + 16, source[0]);
     put_be16(packet + 18, source[1]);
+    return source[0] + source[1] + destination[0] + destination[1];
 }
 
 /* Sets the time to live and keeps the checksum right. */

@@ -12,3 +12,14 @@ void udp_emit(uint8_t *datagram, be16_t source_port, be16_t destination_port,
     put_be16(datagram + 4, length);
     put_be16(datagram + 6, checksum != 0 ? checksum : 0xffffu);
 }
+
+void udp_emit_unsummed(uint8_t *datagram, be16_t source_port, be16_t destination_port,
+                       uint32_t payload_bytes, uint32_t addresses_sum)
+{
+    be16_t length = host_to_be16(UDP_HEADER_BYTES + payload_bytes);
+
+    put_be16(datagram, source_port);
+    put_be16(datagram + 2, destination_port);
+    put_be16(datagram + 4, length);
+    udp_put_pseudo_sum(datagram, udp_pseudo_sum(length, addresses_sum));
+}

@@ -53,6 +53,19 @@ static inline be16_t udp_destination_port(const uint8_t *datagram)
     return get_be16(datagram + 2);
 }
 
+/* The length in wire order, likewise. */
+static inline be16_t udp_length(const uint8_t *datagram)
+{
+    return get_be16(datagram + 4);
+}
+
+/* Puts the folded sum of the pseudo-header where the checksum shall be: whoever completes it adds the
+ * datagram. */
+static inline void udp_put_pseudo_sum(uint8_t *datagram, uint32_t pseudo_sum)
+{
+    put_be16(datagram + 6, checksum_fold(pseudo_sum));
+}
+
 /* Exchanges the ports; the checksum stays right. */
 static inline void udp_swap_ports(uint8_t *datagram)
 {
@@ -66,5 +79,9 @@ static inline void udp_swap_ports(uint8_t *datagram)
  * the payload. A checksum of 0 is sent as 0xffff, as 0 means none. */
 void udp_emit(uint8_t *datagram, be16_t source_port, be16_t destination_port,
               uint32_t payload_bytes, uint32_t addresses_sum, uint32_t payload_sum);
+
+/* Writes a header with udp_put_pseudo_sum(). */
+void udp_emit_unsummed(uint8_t *datagram, be16_t source_port, be16_t destination_port,
+                       uint32_t payload_bytes, uint32_t addresses_sum);
 
 #endif

@@ -1,0 +1,160 @@
+"""E3: how the cycles of a datagram's echo divide among the tiers."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..elf import Program
+from ..result import RunResult
+from ..stimulus import Frame, LineLevel
+from .bench import Bench, Build, Setup
+from .experiment import Experiment, Outcome, Progress, Settings
+from .frames import (
+    ECHO_PORT,
+    FAST_ECHO_PORT,
+    FCS_BYTES,
+    HEADER_BYTES,
+    arp_request,
+    datagram,
+    ipv4_frames,
+    wire_cycles,
+)
+from .plots import figure
+from .rfc2544 import MACS
+
+SIZES = (64, 512, 1518)
+SERVICES = {"echo": ECHO_PORT, "echo in the stack": FAST_ECHO_PORT}
+#: Times between the frames, in those of the line rate: alone, and as close as they come.
+_LOADS = {"alone": 10.0, "line rate": 1.0}
+#: Builds that sleep when there is nothing to do, so that it can be told from work.
+_BUILDS = (Build.BANKED, Build.SINGLE)
+_INTRODUCTION, _START = 200_000, 250_000
+#: Frames before those that are watched.
+_BEFORE = 20
+_TAIL_CYCLES = 100_000
+_WFI = 0x1050_0073
+#: Cycles after a `wfi` in which another tier goes on.
+_SWITCH_CYCLES = 8
+_LIMIT_CYCLES = 672
+
+
+@dataclass(frozen=True)
+class _Case:
+    mac: str
+    build: Build
+    service: str
+    size: int
+    load: str
+
+
+class Shares(Experiment):
+    """Cycles that a datagram's echo takes in each tier, in the application or in the stack.
+
+    Every cycle of some time belongs to the tier whose instruction leaves the pipeline next, or is
+    idle if nothing does for a while after a `wfi`; together they are that time. "Alone" a frame is
+    through before the next one comes; at line rate frames may share what it takes to wake a tier.
+    """
+
+    id = "E3"
+    title = "Shares of the tiers"
+    reference = "the driver's part of the stack is 22 % sending, 13 % receiving"
+    pass_line = "B with DMA echoes 64 bytes in less than 672 cycles, all tiers together"
+    length_unit = "frames in a trial"
+    short_length = 100
+    full_length = 1_000
+
+    def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
+        """Every MAC, build, service, size and load."""
+        setups = {mac: bench.setups("services", _BUILDS, **soc) for mac, soc in MACS.items()}
+        cases = [_Case(*item) for item in itertools.product(MACS, _BUILDS, SERVICES, SIZES, _LOADS)]
+
+        def case(item: _Case) -> dict[str, Any]:
+            row = _measure(setups[item.mac][item.build], item, settings)
+            progress(f"{item.build}, {item.mac}, {item.service} of {item.size} bytes, {item.load}")
+            return row
+
+        rows = dict(zip(cases, bench.map(case, cases), strict=True))
+        headline = {
+            f"{case.build} {case.mac}, {case.service} of 64 bytes at line rate (cycles)": row["sum"]
+            for case, row in rows.items()
+            if (case.size, case.load) == (64, "line rate")
+        }
+        passed = all(
+            row["lost"] == 0 and row["sum"] < _LIMIT_CYCLES
+            for case, row in rows.items()
+            if (case.mac, case.build, case.size) == ("dma", Build.BANKED, 64)
+        )
+        return Outcome(rows=list(rows.values()), headline=headline, passed=passed)
+
+    def plot(self, outcome: Outcome, path: Path) -> None:
+        """Bars of the tiers, one on the other, for 64 bytes alone."""
+        rows = [row for row in outcome.rows if (row["bytes"], row["load"]) == (64, "alone")]
+        names = [f"{row['build']} {row['MAC']}\n{row['service']}" for row in rows]
+        with figure(path, f"{self.title}: 64 bytes, alone", ylabel="cycles") as axes:
+            below = np.zeros(len(rows))
+            for tier in range(3):
+                cycles = np.array([row[f"tier {tier}"] for row in rows])
+                axes.bar(names, cycles, bottom=below, label=f"tier {tier}")
+                below += cycles
+            axes.axhline(_LIMIT_CYCLES, color="gray", linestyle="dashed")
+            axes.tick_params(axis="x", labelsize="x-small")
+            axes.legend(title="dashed: line rate")
+
+
+def _measure(setup: Setup, case: _Case, settings: Settings) -> dict[str, Any]:
+    interval = wire_cycles(case.size, settings.clock_hz) * _LOADS[case.load]
+    count = _BEFORE + settings.length
+    content = datagram(case.size - FCS_BYTES - HEADER_BYTES, SERVICES[case.service])
+    begin = _START + round(_BEFORE * interval)
+    cycles = round(settings.length * interval)
+    result = setup.run(
+        cycles=begin + cycles + _TAIL_CYCLES,
+        frames=[
+            Frame(arp_request(), cycle=_INTRODUCTION),
+            *(Frame(content, cycle=_START + int(index * interval)) for index in range(count)),
+        ],
+        lines=[LineLevel(begin, raise_mask=1)],
+        watch_cycles=cycles,
+        limit_is_error=False,
+    )
+    echoes = ipv4_frames(result)
+    shares = cycles_by_tier(result, setup.program, begin, cycles)
+    busy = {name: value / settings.length for name, value in shares.items()}
+    idle = busy.pop("idle")
+    return {
+        "MAC": case.mac,
+        "build": case.build,
+        "service": case.service,
+        "bytes": case.size,
+        "load": case.load,
+        **{name: round(value, 1) for name, value in busy.items()},
+        "sum": round(sum(busy.values()), 1),
+        "idle": round(idle, 1),
+        "lost": count - len(echoes),
+    }
+
+
+def cycles_by_tier(
+    result: RunResult, program: Program, begin: int, cycles: int
+) -> dict[str, float]:
+    """Whose the cycles of some time are: ``tier 0`` to ``tier 2``, and ``idle``.
+
+    The time is one in which instructions were logged.
+    """
+    retired = result.retired
+    retired = retired[(retired["cycle"] >= begin) & (retired["cycle"] < begin + cycles)]
+    gaps = np.diff(retired["cycle"].astype(np.int64), prepend=begin)
+    waits = [pc for pc in np.unique(retired["pc"]) if program.word(int(pc)) == _WFI]
+    behind_wait = np.concatenate([[True], np.isin(retired["pc"], waits)])
+    idle = behind_wait[:-1] & (gaps > _SWITCH_CYCLES)
+    shares = {
+        f"tier {tier}": float(gaps[(retired["tier"] == tier) & ~idle].sum()) for tier in range(3)
+    }
+    # Behind the last instruction.
+    rest = begin + cycles - (int(retired["cycle"][-1]) if len(retired) else begin)
+    return shares | {"idle": float(gaps[idle].sum()) + rest}

@@ -1,0 +1,195 @@
+"""Frames from buffers to the MAC."""
+
+from __future__ import annotations
+
+from liteeth.common import eth_phy_description
+from litex.gen import LiteXModule
+from litex.soc.interconnect import stream
+from migen import FSM, Case, Cat, If, NextState, Signal
+
+from .checksum import HALF_BITS, FrameSum
+from .descriptor import (
+    LENGTH_BITS,
+    TRANSMIT_EVENT_BIT,
+    TRANSMIT_HALF_BITS,
+    TRANSMIT_PLACE_LSB,
+    TRANSMIT_START_LSB,
+    TRANSMIT_SUM_BIT,
+)
+from .port import WORD_ADDRESS_BITS, ReadClient, WriteClient
+from .ring import RingWalk
+
+_ALL_BYTES = 0b1111
+_ALL_ONES = 0xFFFF
+
+
+class Transmitter(LiteXModule):
+    """Reads the frame of each descriptor in turn and gives the descriptor back.
+
+    It gives a word every second cycle. A frame with a checksum is read twice, the first time to sum
+    it, from the given half to its end; the complement of the sum, or all ones for 0 (RFC 768),
+    takes the place of a half of the frame on its way to the MAC, and memory stays as it is. What
+    the half held before is part of the sum: a pseudo-header's, or 0. A frame of 0 bytes is not
+    sent.
+    """
+
+    def __init__(self, reader: ReadClient, writer: WriteClient) -> None:
+        #: To the MAC.
+        self.source = stream.Endpoint(eth_phy_description(32))
+        walk = ReadClient()
+        self.ring = RingWalk(walk)
+        self.sum = FrameSum()
+        #: Send frames; without it the ring is at its beginning.
+        self.enable = Signal()
+        #: The ring is in use.
+        self.active = Signal()
+        #: For one cycle: a frame was fetched whose descriptor wants an event.
+        self.sent = Signal()
+
+        #: Begin to read the frame; read on.
+        self._begin = Signal()
+        self._read = Signal()
+        #: A word of the frame is here, the last one.
+        self._valid = Signal()
+        self._last = Signal()
+        self._word = Signal(32)
+        self._bytes = Signal(4)
+        self._index = Signal(HALF_BITS - 1)
+        #: Words of the frame go to the MAC.
+        self._send = Signal()
+        self._room = Signal()
+        self.comb += [
+            walk.ready.eq(reader.ready),
+            walk.dat.eq(reader.dat),
+        ]
+        self._read_frame(reader, walk)
+        self._sum_frame()
+        self._send_words()
+        self._add_fsm(writer)
+
+    def _descriptor(self, lsb: int, bits: int):
+        return self.ring.word[lsb : lsb + bits]
+
+    def _read_frame(self, reader: ReadClient, walk: ReadClient) -> None:
+        """The frame's words from memory's.
+
+        In a buffer that begins in the middle of a word, they lie across: one more is read.
+        """
+        odd = self.ring.buffer[1]
+        length = self._descriptor(0, LENGTH_BITS)
+        place = Signal(WORD_ADDRESS_BITS)
+        arrived = Signal()
+        is_first = Signal()
+        carry = Signal(16)
+        words = Signal(HALF_BITS)
+        self.comb += [
+            words.eq((length + 3)[2:]),
+            reader.valid.eq(walk.valid | self._read),
+            reader.adr.eq(place),
+            If(walk.valid, reader.adr.eq(walk.adr)),
+            self._valid.eq(arrived & ~(odd & is_first)),
+            self._word.eq(reader.dat),
+            If(odd, self._word.eq(Cat(carry, reader.dat[:16]))),
+            self._last.eq(self._index + 1 == words),
+            self._bytes.eq(_ALL_BYTES),
+            If(
+                self._last,
+                Case(length[:2], {n: self._bytes.eq((1 << n) - 1) for n in range(1, 4)}),
+            ),
+        ]
+        self.sync += [
+            arrived.eq(self._read & reader.ready),
+            If(self._read & reader.ready, place.eq(place + 1)),
+            If(arrived, carry.eq(reader.dat[16:]), is_first.eq(0)),
+            If(self._valid, self._index.eq(self._index + 1)),
+            If(
+                self._begin,
+                place.eq(self.ring.buffer[2:]),
+                is_first.eq(1),
+                self._index.eq(0),
+            ),
+        ]
+
+    def _sum_frame(self) -> None:
+        self.comb += [
+            self.sum.clear.eq(self._begin & ~self._send),
+            self.sum.valid.eq(self._valid & ~self._send),
+            self.sum.word.eq(self._word),
+            self.sum.bytes.eq(self._bytes),
+            self.sum.index.eq(self._index),
+            self.sum.start.eq(self._descriptor(TRANSMIT_START_LSB, TRANSMIT_HALF_BITS)),
+        ]
+
+    def _send_words(self) -> None:
+        """A register to the MAC, with the checksum in the half that is its."""
+        source = self.source
+        place = self._descriptor(TRANSMIT_PLACE_LSB, TRANSMIT_HALF_BITS)
+        checksum = Signal(16)
+        word = Signal(32)
+        self.comb += [
+            checksum.eq(~self.sum.sum),
+            If(self.sum.sum == _ALL_ONES, checksum.eq(_ALL_ONES)),
+            word.eq(self._word),
+            If(
+                self.ring.word[TRANSMIT_SUM_BIT] & (self._index == place[1:]),
+                If(place[0], word[16:].eq(checksum)).Else(word[:16].eq(checksum)),
+            ),
+            self._room.eq(~source.valid | source.ready),
+        ]
+        self.sync += [
+            If(source.ready, source.valid.eq(0)),
+            If(
+                self._valid & self._send,
+                source.valid.eq(1),
+                source.data.eq(word),
+                source.last.eq(self._last),
+                source.last_be.eq(Cat(*(self._is_end(n) for n in range(4)))),
+            ),
+        ]
+
+    def _is_end(self, byte: int):
+        """Whether this byte of the word is the frame's last one."""
+        above = self._bytes[byte + 1] if byte < 3 else 0
+        return self._last & self._bytes[byte] & ~above
+
+    def _add_fsm(self, writer: WriteClient) -> None:
+        ring = self.ring
+        self.fsm = fsm = FSM(reset_state="DISABLED")
+        self.comb += [
+            self.active.eq(~fsm.ongoing("DISABLED")),
+            writer.adr.eq(ring.second_word),
+            writer.dat.eq(0),
+            writer.sel.eq(_ALL_BYTES),
+        ]
+        fsm.act("DISABLED", ring.rewind.eq(1), If(self.enable, NextState("FETCH")))
+        fsm.act(
+            "FETCH",
+            ring.fetch.eq(1),
+            If(ring.fetched, NextState("BEGIN")),
+            If((ring.fetched | ring.refused) & ~self.enable, NextState("DISABLED")),
+        )
+        fsm.act(
+            "BEGIN",
+            self._begin.eq(1),
+            If(self._descriptor(0, LENGTH_BITS) == 0, NextState("GIVE"))
+            .Elif(ring.word[TRANSMIT_SUM_BIT], NextState("SUM"))
+            .Else(NextState("SEND")),
+        )
+        fsm.act("SUM", self._read.eq(1), If(self._valid & self._last, NextState("AGAIN")))
+        fsm.act("AGAIN", self._begin.eq(1), self._send.eq(1), NextState("SEND"))
+        fsm.act(
+            "SEND",
+            self._send.eq(1),
+            self._read.eq(self._room),
+            If(self._valid & self._last, NextState("GIVE")),
+        )
+        fsm.act(
+            "GIVE",
+            writer.valid.eq(1),
+            If(
+                writer.ready,
+                ring.advance.eq(1),
+                self.sent.eq(ring.word[TRANSMIT_EVENT_BIT]),
+                NextState("FETCH"),
+            ),
+        )

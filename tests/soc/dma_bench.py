@@ -1,0 +1,294 @@
+"""The rings of the Ethernet DMA under cocotb: memory, the processor's side, and a MAC."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+
+from csr_bench import CsrBench
+from litex.gen import LiteXModule
+from migen import If, Memory, Record, Signal
+
+from tierv.soc.dma.descriptor import (
+    LENGTH_BITS,
+    OWNED_BIT,
+    RECEIVE_CRC_BIT,
+    RECEIVE_LENGTH_LSB,
+    RECEIVE_LONG_BIT,
+    RECEIVE_TRUNCATED_BIT,
+    TRANSMIT_EVENT_BIT,
+    TRANSMIT_PLACE_LSB,
+    TRANSMIT_START_LSB,
+    TRANSMIT_SUM_BIT,
+)
+from tierv.soc.dma.ethernet import FrameRings
+
+MEMORY_BYTES = 16 << 10
+#: Where the tests have the rings and the buffers.
+RECEIVE_RING, TRANSMIT_RING, BUFFERS = 0x100, 0x300, 0x1000
+SEED = 7
+RECEIVE, TRANSMIT, KEEP_WRONG, KEEP_LONG = 1, 2, 4, 8
+EVENT_RECEIVED, EVENT_SENT = 1, 2
+OWNED = 1 << OWNED_BIT
+
+
+def make_rings() -> tuple[LiteXModule, list[Signal | Record]]:
+    """The block and its pins: rings on a memory with a port of the processor's."""
+    block = FrameRings()
+    memory = Memory(32, MEMORY_BYTES // 4)
+    inner = memory.get_port(write_capable=True, we_granularity=8)
+    processor = memory.get_port(write_capable=True, we_granularity=8)
+    block.specials += [memory, inner, processor]
+    bus = block.port.memory
+    word_bits = len(inner.adr)
+    selected = Signal()
+    pins = Record([("adr", word_bits), ("we", 4), ("dat_w", 32), ("dat_r", 32)], name="processor")
+    irq = Signal(name="irq")
+    block.sync += bus.ack.eq(selected)
+    block.comb += [
+        selected.eq(bus.cyc & bus.stb & ~bus.ack),
+        inner.adr.eq(bus.adr),
+        inner.dat_w.eq(bus.dat_w),
+        If(selected & bus.we, inner.we.eq(bus.sel)),
+        bus.dat_r.eq(inner.dat_r),
+        processor.adr.eq(pins.adr),
+        processor.we.eq(pins.we),
+        processor.dat_w.eq(pins.dat_w),
+        pins.dat_r.eq(processor.dat_r),
+        irq.eq(block.ev.irq),
+    ]
+    sink = Record(
+        [("valid", 1), ("ready", 1), ("last", 1), ("data", 32), ("last_be", 4), ("error", 4)],
+        name="sink",
+    )
+    source = Record(
+        [("valid", 1), ("ready", 1), ("last", 1), ("data", 32), ("last_be", 4)], name="source"
+    )
+    host = Record(
+        [
+            ("cyc", 1),
+            ("stb", 1),
+            ("we", 1),
+            ("adr", 30),
+            ("dat_w", 32),
+            ("dat_r", 32),
+            ("sel", 4),
+            ("ack", 1),
+        ],
+        name="host",
+    )
+    for name in ("valid", "last", "data", "last_be", "error"):
+        block.comb += getattr(block.sink, name).eq(getattr(sink, name))
+    for name in ("valid", "last", "data", "last_be"):
+        block.comb += getattr(source, name).eq(getattr(block.source, name))
+    for name in ("cyc", "stb", "we", "adr", "dat_w", "sel"):
+        block.comb += getattr(block.port.bus, name).eq(getattr(host, name))
+    block.comb += [
+        sink.ready.eq(block.sink.ready),
+        block.source.ready.eq(source.ready),
+        host.dat_r.eq(block.port.bus.dat_r),
+        host.ack.eq(block.port.bus.ack),
+    ]
+    spy = Record([("valid", 1), ("adr", word_bits), ("sel", 4)], name="spy")
+    block.comb += [spy.valid.eq(selected & bus.we), spy.adr.eq(bus.adr), spy.sel.eq(bus.sel)]
+    return block, [pins, irq, sink, source, host, spy]
+
+
+class DmaBench(CsrBench):
+    """One clock cycle at a time; frames come and go on their own."""
+
+    def __init__(self, dut) -> None:
+        super().__init__(dut)
+        self.rng = random.Random(SEED)
+        #: Words of frames that are to come: data, last, last_be, error.
+        self.words: deque[tuple[int, int, int, int]] = deque()
+        #: Chance in each cycle that a word comes, and that the MAC takes one.
+        self.come = self.take = 1.0
+        #: Frames that the MAC got.
+        self.sent: list[bytes] = []
+        self._part = bytearray()
+        for name in (
+            "processor_adr",
+            "processor_we",
+            "processor_dat_w",
+            "sink_valid",
+            "sink_last",
+            "sink_data",
+            "sink_last_be",
+            "sink_error",
+            "source_ready",
+            "host_cyc",
+            "host_stb",
+            "host_we",
+            "host_adr",
+            "host_dat_w",
+            "host_sel",
+        ):
+            getattr(dut, name).value = 0
+        self._offered = False
+        #: Addresses of the bytes that the block wrote.
+        self.written: set[int] = set()
+
+    async def step(self, cycles: int = 1) -> None:
+        """Let so many cycles pass; words move."""
+        dut = self.dut
+        for _ in range(cycles):
+            if not self._offered and self.words and self.rng.random() < self.come:
+                word = self.words[0]
+                dut.sink_data.value, dut.sink_last.value = word[0], word[1]
+                dut.sink_last_be.value, dut.sink_error.value = word[2], word[3]
+                dut.sink_valid.value = 1
+                self._offered = True
+            dut.source_ready.value = self.rng.random() < self.take
+            self._moved = False
+            await super().step()
+            if self._moved:
+                self.words.popleft()
+                self._offered = False
+                dut.sink_valid.value = 0
+
+    def look(self) -> None:
+        """Before each clock edge: what moves with it."""
+        dut = self.dut
+        if dut.spy_valid.value:
+            sel, address = int(dut.spy_sel.value), 4 * int(dut.spy_adr.value)
+            self.written |= {address + byte for byte in range(4) if sel >> byte & 1}
+        self._moved = self._offered and bool(dut.sink_ready.value)
+        if dut.source_valid.value and dut.source_ready.value:
+            data = int(dut.source_data.value).to_bytes(4, "little")
+            if dut.source_last.value:
+                data = data[: int(dut.source_last_be.value).bit_length()]
+                assert bin(int(dut.source_last_be.value)).count("1") == 1
+                self.sent.append(bytes(self._part) + data)
+                self._part.clear()
+            else:
+                self._part += data
+
+    async def begin(self, **registers: int) -> DmaBench:
+        """Reset, and set registers."""
+        self.each_cycle.append(self.look)
+        await self.reset()
+        for name, value in registers.items():
+            await self.write(name, value)
+        return self
+
+    def untouched(self, begin: int, end: int) -> bool:
+        """Whether the block has not written there since ``written`` was cleared."""
+        return not self.written & set(range(begin, end))
+
+    # --- the processor's side of memory
+
+    async def put(self, address: int, data: bytes) -> None:
+        """Write bytes, a word or less in a cycle."""
+        dut = self.dut
+        at = address
+        while at < address + len(data):
+            first = at % 4
+            part = data[at - address : at - address + 4 - first]
+            dut.processor_adr.value = at // 4
+            dut.processor_we.value = (1 << len(part)) - 1 << first
+            dut.processor_dat_w.value = int.from_bytes(part, "little") << 8 * first
+            await self.step()
+            at += len(part)
+        dut.processor_we.value = 0
+
+    async def get(self, address: int, length: int) -> bytes:
+        """Read bytes, a word in a cycle."""
+        first = address // 4
+        data = b""
+        for word in range(first, (address + length + 3) // 4):
+            self.dut.processor_adr.value = word
+            await self.step()
+            data += int(self.dut.processor_dat_r.value).to_bytes(4, "little")
+        return data[address - 4 * first :][:length]
+
+    async def put_word(self, address: int, value: int) -> None:
+        await self.put(address, value.to_bytes(4, "little"))
+
+    async def get_word(self, address: int) -> int:
+        return int.from_bytes(await self.get(address, 4), "little")
+
+    # --- rings
+
+    async def give_room(self, index: int, buffer: int, room: int) -> None:
+        """Arm a receive descriptor."""
+        await self.put_word(RECEIVE_RING + 8 * index, buffer)
+        await self.put_word(RECEIVE_RING + 8 * index + 4, OWNED | room)
+
+    async def received(self, index: int, wait: int = 3000) -> Received:
+        """What a receive descriptor says when it has been given back."""
+        for _ in range(wait):
+            word = await self.get_word(RECEIVE_RING + 8 * index + 4)
+            if not word >> OWNED_BIT:
+                return Received(word)
+        raise AssertionError(f"receive descriptor {index} was not given back")
+
+    async def give_frame(
+        self,
+        index: int,
+        buffer: int,
+        frame: bytes,
+        *,
+        checksum: tuple[int, int] | None = None,
+        event: bool = False,
+    ) -> None:
+        """Arm a transmit descriptor; ``checksum`` is the bytes it begins with and goes to."""
+        await self.put(buffer, frame)
+        word = OWNED | len(frame) | event << TRANSMIT_EVENT_BIT
+        if checksum:
+            start, place = checksum
+            word |= start // 2 << TRANSMIT_START_LSB | place // 2 << TRANSMIT_PLACE_LSB
+            word |= 1 << TRANSMIT_SUM_BIT
+        await self.put_word(TRANSMIT_RING + 8 * index, buffer)
+        await self.put_word(TRANSMIT_RING + 8 * index + 4, word)
+
+    async def until_sent(self, frames: int, wait: int = 5000) -> None:
+        """Let time pass until the MAC has got so many frames."""
+        for _ in range(wait):
+            if len(self.sent) >= frames:
+                return
+            await self.step()
+        raise AssertionError(f"{len(self.sent)} of {frames} frames were sent")
+
+    def bring(self, frame: bytes, *, wrong: bool = False) -> None:
+        """A frame will come."""
+        for at in range(0, len(frame), 4):
+            part = frame[at : at + 4]
+            last = at + 4 >= len(frame)
+            last_be = 1 << len(part) - 1 if last else 0
+            data = int.from_bytes(part.ljust(4, b"\xee"), "little")
+            self.words.append((data, int(last), last_be, last_be if wrong and last else 0))
+
+    async def until_taken(self, wait: int = 5000) -> None:
+        """Let time pass until all frames are through."""
+        for _ in range(wait):
+            if not self.words:
+                break
+            await self.step()
+        assert not self.words
+        await self.step(40)
+
+
+class Received:
+    """The second word of a receive descriptor that was given back."""
+
+    def __init__(self, word: int) -> None:
+        self.length = word >> RECEIVE_LENGTH_LSB & (1 << LENGTH_BITS) - 1
+        self.sum = word & 0xFFFF
+        self.wrong = bool(word >> RECEIVE_CRC_BIT & 1)
+        self.truncated = bool(word >> RECEIVE_TRUNCATED_BIT & 1)
+        self.long = bool(word >> RECEIVE_LONG_BIT & 1)
+
+    @property
+    def good(self) -> bool:
+        return not (self.wrong or self.truncated or self.long)
+
+
+def ones_sum(data: bytes) -> int:
+    """The one's-complement sum of halves in memory order (RFC 1071), as folding leaves it."""
+    total = sum(
+        int.from_bytes(data[at : at + 2].ljust(2, b"\0"), "little") for at in range(0, len(data), 2)
+    )
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total
