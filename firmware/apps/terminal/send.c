@@ -140,14 +140,12 @@ void terminal_refill(terminal_port_t *port)
     }
 }
 
-void terminal_protocol(void)
+/* Apart from terminal_protocol(), which so needs no stack frame to find that there is nothing to do. */
+static __attribute__((noinline)) void work_on_ports(void)
 {
     bool all = somebody_waits;
     bool any = false;
 
-    if (!terminal_has_work && !all) {
-        return;
-    }
     terminal_has_work = false;
     somebody_waits = false;
     COMPILER_BARRIER();
@@ -165,6 +163,13 @@ void terminal_protocol(void)
     }
     if (any) {
         irq_kick(ETHMAC_INTERRUPT);
+    }
+}
+
+void terminal_protocol(void)
+{
+    if (terminal_has_work || somebody_waits) {
+        work_on_ports();
     }
 }
 
