@@ -25,14 +25,15 @@ COREMARK ?=
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup packages test test-all bench bench-serial bench-full bench-core synth experiment readme sim verilog generate \
+.PHONY: help setup packages test test-all bench bench-net bench-serial bench-full bench-core synth experiment readme sim verilog generate \
         boards bitstream firmware load flash selftest needs-board \
         formal formal-full coverage mutants fuzz lint clean
 
 help:
 	@echo "make test                       run the tests (sets everything up first)"
 	@echo "make test-all                   run the long tests too"
-	@echo "make bench                      run the experiments with core and network at CI length: tables, plots"
+	@echo "make bench                      run the experiments with core and driver at CI length: tables, plots"
+	@echo "make bench-net                  run those with the network stack"
 	@echo "make bench-full                 run all experiments at full length"
 	@echo "make bench-serial               run the experiments with serial ports"
 	@echo "make bench-core [COREMARK=DIR]  measure the core beside VexRiscv and PicoRV32; ARGS=--help"
@@ -108,6 +109,9 @@ test-all: setup $(VENV)/.formal $(VENV)/.synth
 bench: setup
 	@$(BIN)/python -m tierv.sim.experiments bench stack $(ARGS)
 
+bench-net: setup
+	@$(BIN)/python -m tierv.sim.experiments bench net $(ARGS)
+
 bench-serial: setup
 	@$(BIN)/python -m tierv.sim.experiments bench serial $(ARGS)
 
@@ -149,7 +153,7 @@ selftest: needs-board setup
 generate: setup
 	@$(BIN)/python -m tierv.rtl.document manual
 
-readme: bench bench-serial
+readme: bench bench-net bench-serial
 	@$(BIN)/python -m tierv.sim.experiments update-readme
 
 formal: setup $(VENV)/.formal

@@ -39,6 +39,25 @@
 #define NET_SENT_BATCH 4
 #endif
 
+/* Per cent of the processor that stay with the application however many frames come: the protocol service
+ * and what interrupts it may have the rest of each interval, of so many microseconds. They look at the clock
+ * every so many frames. 0 per cent: the network goes first always. */
+#ifndef APPLICATION_SHARE_PERCENT
+#define APPLICATION_SHARE_PERCENT 0
+#endif
+#ifndef APPLICATION_SHARE_INTERVAL_US
+#define APPLICATION_SHARE_INTERVAL_US 1000
+#endif
+#ifndef APPLICATION_SHARE_FRAMES
+#define APPLICATION_SHARE_FRAMES 8
+#endif
+
+/* What the interrupt service takes for a frame, in cycles: so much is charged for each that comes while the
+ * protocol service does not run and can't time it. */
+#ifndef APPLICATION_SHARE_FRAME_CYCLES
+#define APPLICATION_SHARE_FRAME_CYCLES 300
+#endif
+
 /* Slots of each ring between tiers: a power of two with room for every packet there is, so that a
  * packet always finds its way home. */
 #ifndef NET_RING_SLOTS
@@ -188,6 +207,13 @@ _Static_assert(NET_PROTOCOL_PACKETS > 0, "ARP requests need a packet of NET_PROT
 _Static_assert(NET_SENT_BATCH > 0 && NET_SENT_BATCH <= NET_PROTOCOL_PACKETS
                   && NET_SENT_BATCH <= NET_APPLICATION_PACKETS,
               "NET_SENT_BATCH must not exceed the packets of a sender, or it could wait for ever");
+_Static_assert(APPLICATION_SHARE_PERCENT >= 0 && APPLICATION_SHARE_PERCENT < 100,
+              "APPLICATION_SHARE_PERCENT must be from 0 to 99");
+_Static_assert(APPLICATION_SHARE_INTERVAL_US >= 100 && APPLICATION_SHARE_INTERVAL_US <= 1000000,
+              "APPLICATION_SHARE_INTERVAL_US must be from 100 to 1000000");
+_Static_assert(APPLICATION_SHARE_FRAMES > 0, "APPLICATION_SHARE_FRAMES must not be 0");
+_Static_assert(APPLICATION_SHARE_FRAME_CYCLES >= 0 && APPLICATION_SHARE_FRAME_CYCLES <= 10000,
+              "APPLICATION_SHARE_FRAME_CYCLES must be from 0 to 10000");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(NET_RING_SLOTS), "NET_RING_SLOTS must be a power of two");
 _Static_assert(NET_RING_SLOTS >= NET_PACKETS, "NET_RING_SLOTS must hold all packets");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(NET_TRANSMIT_SLOTS), "NET_TRANSMIT_SLOTS must be a power of two");

@@ -4,6 +4,8 @@
 
 SET_BEFORE_RUN uint32_t services_compute = 0;
 
+uint32_t busy_rounds;
+
 enum { WORDS = 16 };
 
 static uint32_t near[WORDS];
@@ -24,5 +26,6 @@ void busy_round(void)
             value /= (near[index] & 0xff) + 3;
         }
     }
+    busy_rounds++;
     computed = value ^ far[value % WORDS];
 }

@@ -22,6 +22,7 @@
 #include "apps/network.h"
 #include "apps/network_line.h"
 #include "apps/remote.h"
+#include "apps/share.h"
 #include "apps/source.h"
 #include "apps/terminal/terminal.h"
 #include "context.h"
@@ -79,12 +80,14 @@ void interrupt_service(uint32_t lines)
 /* Tier 1. */
 void protocol_service(void)
 {
+    share_begin();
     irq_dispatch_protocol();
     network_line_protocol();
     terminal_protocol();
 #if LIN_NODES > 0
     lin_protocol();
 #endif
+    share_end();
 }
 
 static bool echo_datagrams(void)
@@ -121,6 +124,7 @@ static void register_lines(void)
 {
     alarm_init(USUAL_PRIORITY);
     network_line_init(USUAL_PRIORITY);
+    share_init();
     uart_init(&console);
     (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, USUAL_PRIORITY);
     terminal_init(SERIAL_PRIORITY);

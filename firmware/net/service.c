@@ -178,7 +178,8 @@ uint32_t net_service(net_t *net, uint32_t frames)
         unhold(net, packet);
         net_dispose(net, packet, udp_output(net, packet));
     }
-    while (frames != 0 && (packet = next_frame(net)) != NULL) {
+    while (frames != 0 && net->allowance != 0 && (packet = next_frame(net)) != NULL) {
+        net->allowance -= net->metered;
         net_dispose(net, packet, net_input(net, packet));
         frames--;
     }
@@ -205,9 +206,25 @@ void net_add_timer(net_t *net, net_timer_t *timer)
     net->timers = timer;
 }
 
+void net_allow(net_t *net, uint32_t frames)
+{
+    net->metered = true;
+    net->allowance = frames;
+}
+
+INLINE bool frames_wait(const net_t *net)
+{
+    return RING_COUNT(&net->received) != 0
+           || (net->port != NULL && net->port->has_frame(net->port));
+}
+
+bool net_is_held(const net_t *net)
+{
+    return net->allowance == 0 && frames_wait(net);
+}
+
 bool net_pending(const net_t *net)
 {
-    return RING_COUNT(&net->received) != 0 || RING_COUNT(&net->sent) >= NET_SENT_BATCH
-           || RING_COUNT(&net->returned) != 0 || RING_COUNT(&net->outbox) != 0
-           || (net->port != NULL && net->port->has_frame(net->port));
+    return (net->allowance != 0 && frames_wait(net)) || RING_COUNT(&net->sent) >= NET_SENT_BATCH
+           || RING_COUNT(&net->returned) != 0 || RING_COUNT(&net->outbox) != 0;
 }

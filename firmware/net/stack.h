@@ -75,6 +75,9 @@ typedef struct net {
     groups_t groups;
     net_timer_t *timers;
     net_port_t *port; /* NULL: the rings are all there is */
+    /* Received frames that net_service() may still take, if they are metered. */
+    uint32_t allowance;
+    bool metered;
     uint32_t random;
     uint32_t errors; /* of ICMP that may be sent until the next tick */
 
@@ -117,6 +120,14 @@ enum { NET_POST_DRIVER = 1 << 0, NET_POST_APPLICATION = 1 << 1 };
  * most `frames` received frames. Returns a set of NET_POST bits. There may be more to do if
  * net_pending() says so. */
 uint32_t net_service(net_t *net, uint32_t frames);
+
+/* net_service() takes no more than `frames` received frames from now on; others stay where they are, and
+ * when the driver has no free packet left the MAC drops what comes, which costs nothing. Without a call
+ * there is no such limit. */
+void net_allow(net_t *net, uint32_t frames);
+
+/* True if received frames wait that net_allow() keeps from net_service(). */
+bool net_is_held(const net_t *net);
 
 /* True if received frames or packets from other tiers wait for net_service(); of packets that were sent
  * only a batch. */

@@ -9,6 +9,7 @@ from .experiment import Experiment
 from .goodput import Goodput
 from .lin import Lin
 from .many_sources import ManySources
+from .overload import Overload
 from .rfc2544 import Rfc2544
 from .rotation import Rotation
 from .saturation import Saturation
@@ -20,7 +21,8 @@ from .trace import Trace
 
 #: Experiments that run together, in their order.
 GROUPS: dict[str, tuple[Experiment, ...]] = {
-    "stack": (Switch(), DriverLayer(), Shares(), Trace(), Saturation(), Rfc2544()),
+    "stack": (Switch(), DriverLayer(), Trace(), Saturation()),
+    "net": (Shares(), Rfc2544(), Overload()),
     "serial": (
         ManySources(),
         TerminalServer(),

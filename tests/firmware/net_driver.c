@@ -483,6 +483,10 @@ static void run(void)
         hand_over(0);
     } else if (strcmp(command, "dhcp") == 0) {
         do_dhcp();
+    } else if (strcmp(command, "allow") == 0) {
+        net_allow(&net, text_number(1));
+        service(UINT32_MAX);
+        printf("held %d\n", net_is_held(&net));
     } else if (strcmp(command, "stir") == 0) {
         net_stir(&net, text_number(1));
     } else if (strcmp(command, "refill") == 0) {

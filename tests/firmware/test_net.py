@@ -55,6 +55,19 @@ def test_malformed_frame_is_dropped_and_counted(echo: NetHost, name: str, summed
     echo.check()
 
 
+def test_frames_beyond_the_allowance_wait_until_more_are_allowed(echo: NetHost) -> None:
+    frame = ethernet(0x0800, udp(b"x"))
+    echo.command("allow 2")
+    counts = [len(echo.receive(frame, exact=False).sent) for _ in range(4)]
+    assert counts == [1, 1, 0, 0]
+    assert echo.audit()["pending"] == 0
+    answer = echo.command("allow 1")
+    assert (len(answer.sent), answer.words("held")) == (1, ["1"])
+    answer = echo.command("allow 8")
+    assert (len(answer.sent), answer.words("held")) == (1, ["0"])
+    echo.check()
+
+
 @pytest.mark.parametrize("name", frames_of_every_kind())
 def test_frame_cut_off_at_every_length_is_dropped(echo: NetHost, name: str) -> None:
     frame = frames_of_every_kind()[name]

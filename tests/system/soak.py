@@ -38,9 +38,9 @@ QUIET_CYCLES = 300_000
 _BURST, _PAUSE_CYCLES = 6, 14_000
 #: Ethernet's limit without check sequence, and the longest frames sent.
 _MOST_BYTES, _LONGEST_BYTES = 1514, 4000
-#: LiteEth's check of the sequence does not see the end of a frame of one byte, and takes the next
-#: frame with it.
-_SHORTEST_BYTES = 2
+#: LiteEth's check of the sequence can miss the end of a frame that is no longer than that, and take
+#: the next frame with it.
+_SHORTEST_BYTES = 5
 
 
 def to_board(content: Packet, to: str = BOARD.mac_address) -> bytes:

@@ -1,0 +1,17 @@
+/* The application's share of the processor, whatever the network brings (APPLICATION_SHARE_PERCENT).
+ *
+ * The protocol service is timed, with all that interrupts it. When in an interval it has had all but the
+ * application's share, received frames wait until the interval is over; what the application, serial ports
+ * and LIN nodes send goes on. Frames for which there is no packet then are dropped by the MAC.
+ */
+#ifndef TIERV_APPS_SHARE_H
+#define TIERV_APPS_SHARE_H
+
+/* Before the services start. */
+void share_init(void);
+
+/* Protocol service: before, and after, all that it does. */
+void share_begin(void);
+void share_end(void);
+
+#endif

@@ -1,0 +1,168 @@
+"""E15: what is delivered of more and more frames, and what is left for everybody else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..model import SIMULATION_BAUD
+from .bench import Bench, Build
+from .experiment import Experiment, Outcome, Progress, Settings
+from .overload_trial import (
+    LIN_BAUD,
+    SERVICES,
+    Trial,
+    run_quiet,
+    run_trial,
+    sustained_interval,
+)
+from .plots import COLOURS, figure
+
+#: Offered, in parts of the rate that the build sustains; the last is the overload.
+LOADS = (0.5, 1.0, 3.0, 10.0)
+#: Per cent that the application is to keep; 0: the network goes first always.
+SHARES = (0, 20)
+#: Of the best of all loads must still be delivered under the highest.
+_FLAT = 0.9
+
+
+@dataclass(frozen=True)
+class _Case:
+    build: Build
+    service: str
+    share: int
+    load: float
+
+
+class Overload(Experiment):
+    """Frames of 64 bytes for a sink and for the application's echo, up to ten times what the build
+    sustains without loss, while the application computes, two serial ports receive without a pause
+    (1 Mbit/s) and two LIN nodes answer.
+
+    Each build is offered multiples of its own sustained rate, without a share for the application
+    and with one of 20 %. What is left to the application is counted in rounds of its computation,
+    against those of the same time without frames.
+    """
+
+    id = "E15"
+    title = "Overload"
+    reference = "floods that stop other stacks: zephyr #7571, smoltcp #848, picoTCP #140"
+    pass_line = (
+        "B with a share of 20 %: at ten times the sustained rate 90 % of the best is delivered, the"
+        " computation keeps its share, and no serial byte and no LIN response is lost at any load"
+    )
+    length_unit = "cycles of flood"
+    short_length = 1_000_000
+    full_length = 20_000_000
+
+    def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
+        """Sustained rates first, then every case."""
+        setups = bench.setups("services", (Build.BANKED, Build.SINGLE))
+        searches = [(build, service) for build in setups for service in SERVICES]
+
+        def search(item: tuple[Build, str]) -> float:
+            interval = sustained_interval(setups[item[0]], item[1], settings)
+            progress(f"{item[0]}, {item[1]}: a frame in {interval:.0f} cycles is sustained")
+            return interval
+
+        intervals = dict(zip(searches, bench.map(search, searches), strict=True))
+        quiet = dict(
+            zip(
+                setups,
+                bench.map(lambda build: run_quiet(setups[build], settings), list(setups)),
+                strict=True,
+            )
+        )
+        cases = [
+            _Case(build, service, share, load)
+            for build, service in searches
+            for share in SHARES
+            for load in LOADS
+        ]
+
+        def case(one: _Case) -> dict[str, Any]:
+            interval = intervals[one.build, one.service] / one.load
+            trial = run_trial(setups[one.build], one.service, interval, one.share, settings)
+            progress(f"{one.build}, {one.service}, share {one.share} %, {one.load:g} times")
+            return _row(one, trial, quiet[one.build], settings)
+
+        rows = bench.map(case, cases)
+        config = {
+            "lin_baud": LIN_BAUD,
+            "uart_baud": SIMULATION_BAUD,
+        }
+        return Outcome(rows=rows, headline=_headline(rows), passed=_passes(rows), config=config)
+
+    def plot(self, outcome: Outcome, path: Path) -> None:
+        """Delivered against offered."""
+        xlabel, ylabel = (f"{what} (1,000 frames/s)" for what in ("offered", "delivered"))
+        with figure(path, self.title, xlabel=xlabel, ylabel=ylabel) as axes:
+            for build in (Build.BANKED, Build.SINGLE):
+                for service, marker in zip(SERVICES, "os", strict=True):
+                    for share, style in zip(SHARES, (":", "-"), strict=True):
+                        chosen = _chosen(outcome.rows, build, service, share)
+                        axes.plot(
+                            [row["offered (kframes/s)"] for row in chosen],
+                            [row["delivered (kframes/s)"] for row in chosen],
+                            style, marker=marker, color=COLOURS[build],
+                            label=f"{build} {service}, share {share} %",
+                        )  # fmt: skip
+            axes.set_ylim(bottom=0)
+            axes.legend(fontsize="small")
+
+
+def _chosen(rows: list[dict[str, Any]], build: Build, service: str, share: int) -> list[dict]:
+    wanted = (build, service, share)
+    return [row for row in rows if (row["build"], row["service"], row["share (%)"]) == wanted]
+
+
+def _flatness(rows: list[dict[str, Any]]) -> float:
+    """Delivered under the highest load, in parts of the best from the sustained rate on."""
+    delivered = [row["delivered (kframes/s)"] for row in rows if row["load"] >= 1]
+    return delivered[-1] / max(delivered)
+
+
+def _headline(rows: list[dict[str, Any]]) -> dict[str, float]:
+    headline: dict[str, float] = {}
+    for build in (Build.BANKED, Build.SINGLE):
+        for share in SHARES:
+            for service in SERVICES:
+                chosen = _chosen(rows, build, service, share)
+                name = f"{build} share {share} %, {service} at {LOADS[-1]:g} times (of the best, %)"
+                headline[name] = 100 * _flatness(chosen)
+            left = _chosen(rows, build, "sink", share)[-1]["computation left (%)"]
+            headline[f"{build} share {share} %, computation left (%)"] = left
+            own = [row for row in rows if (row["build"], row["share (%)"]) == (build, share)]
+            for name in ("serial bytes lost", "LIN responses lost"):
+                headline[f"{build} share {share} %, {name}"] = sum(row[name] for row in own)
+    return headline
+
+
+def _passes(rows: list[dict[str, Any]]) -> bool:
+    share = SHARES[-1]
+    own = [row for row in rows if (row["build"], row["share (%)"]) == (Build.BANKED, share)]
+    flat = all(
+        _flatness(_chosen(rows, Build.BANKED, service, share)) >= _FLAT for service in SERVICES
+    )
+    kept = all(row["computation left (%)"] >= share for row in own if row["service"] == "sink")
+    whole = not any(row["serial bytes lost"] or row["LIN responses lost"] for row in own)
+    return flat and kept and whole
+
+
+def _row(case: _Case, trial: Trial, quiet: Trial, settings: Settings) -> dict[str, Any]:
+    rate = quiet.busy_rounds / quiet.cycles
+    outside = rate * (trial.cycles - trial.flood_cycles)
+    left = (trial.busy_rounds - outside) / (rate * trial.flood_cycles)
+    per_second = settings.clock_hz / trial.flood_cycles * 1e-3
+    return {
+        "build": case.build,
+        "service": case.service,
+        "share (%)": case.share,
+        "load": case.load,
+        "offered (kframes/s)": round(trial.offered * per_second, 2),
+        "delivered (kframes/s)": round(trial.delivered * per_second, 2),
+        "computation left (%)": round(100 * max(0.0, left), 1),
+        "serial bytes lost": trial.uart_lost,
+        "LIN responses lost": trial.lin_lost,
+    }

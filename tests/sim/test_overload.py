@@ -1,0 +1,73 @@
+"""E15: its verdict, and a flood that must leave the application its share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tierv.sim.experiments import overload, overload_trial
+from tierv.sim.experiments.bench import Bench, Build
+from tierv.sim.experiments.experiment import Settings
+
+CLOCK_HZ = 100_000_000
+#: A frame in so many cycles is more than any build can take.
+FLOOD_CYCLES = 100
+
+
+def rows(**changes) -> list[dict]:
+    """Rows of a build that does everything right, with changes under the highest load."""
+    found = []
+    for build in (Build.BANKED, Build.SINGLE):
+        for service in overload.SERVICES:
+            for share in overload.SHARES:
+                for load in overload.LOADS:
+                    row = {
+                        "build": build, "service": service, "share (%)": share, "load": load,
+                        "delivered (kframes/s)": min(load, 1) * 100, "computation left (%)": 25.0,
+                        "serial bytes lost": 0, "LIN responses lost": 0,
+                    }  # fmt: skip
+                    if (build, share, load) == (
+                        Build.BANKED,
+                        overload.SHARES[-1],
+                        overload.LOADS[-1],
+                    ):
+                        row |= changes
+                    found.append(row)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changes", "passes"),
+    [
+        ({}, True),
+        ({"delivered (kframes/s)": 89}, False),
+        ({"delivered (kframes/s)": 91}, True),
+        ({"computation left (%)": 19.9}, False),
+        ({"serial bytes lost": 1}, False),
+        ({"LIN responses lost": 1}, False),
+    ],
+)
+def test_the_verdict_needs_everything(changes, passes):
+    assert overload._passes(rows(**changes)) is passes
+
+
+def test_bytes_that_were_not_sent_are_no_loss_but_an_error():
+    assert overload_trial.is_part(b"acd", b"abcd")
+    assert overload_trial.is_part(b"", b"abcd")
+    assert not overload_trial.is_part(b"adc", b"abcd")
+
+
+def test_the_application_keeps_its_share_and_every_serial_byte_arrives():
+    setup = Bench(CLOCK_HZ).setup(Build.BANKED, "services")
+    settings = Settings(seed=3, clock_hz=CLOCK_HZ, length=900_000)
+    quiet = overload_trial.run_quiet(setup, settings)
+    case = overload._Case(Build.BANKED, "sink", 20, 10.0)
+    trial = overload_trial.run_trial(setup, "sink", FLOOD_CYCLES, 20, settings)
+    row = overload._row(case, trial, quiet, settings)
+    assert row["computation left (%)"] >= 20
+    assert (row["serial bytes lost"], row["LIN responses lost"]) == (0, 0)
+    assert 0 < trial.delivered < trial.offered / 2
+    free = overload_trial.run_trial(setup, "sink", FLOOD_CYCLES, 0, settings)
+    starved = overload._row(replace(case, share=0), free, quiet, settings)
+    assert starved["computation left (%)"] < 20
