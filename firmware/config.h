@@ -52,8 +52,8 @@
 #define APPLICATION_SHARE_FRAMES 8
 #endif
 
-/* What the interrupt service takes for a frame, in cycles: so much is charged for each that comes while the
- * protocol service does not run and can't time it. */
+/* What the interrupt tier takes for a frame, in cycles: so much is charged for each that comes while the
+ * protocol tier does not run and can't time it. */
 #ifndef APPLICATION_SHARE_FRAME_CYCLES
 #define APPLICATION_SHARE_FRAME_CYCLES 300
 #endif

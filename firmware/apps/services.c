@@ -74,7 +74,9 @@ static void serve_console(void *context, bool pending)
 void interrupt_service(uint32_t lines)
 {
     (void)lines;
+    share_begin_interrupt();
     irq_dispatch(TIER_INTERRUPT);
+    share_end_interrupt();
 }
 
 /* Tier 1. */

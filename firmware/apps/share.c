@@ -20,6 +20,8 @@ static uint32_t interval_start;
 static uint32_t used_cycles; /* since then */
 static uint32_t begun;
 static bool held;
+static bool in_protocol;
+static uint32_t interrupt_begun;
 
 /* Set by the alarm, in the interrupt service, and taken back by the protocol service. */
 static volatile bool interval_is_over;
@@ -42,12 +44,15 @@ static void begin_interval(uint32_t now, uint32_t used)
     net_allow(&network, APPLICATION_SHARE_FRAMES);
 }
 
-/* What the last interval had too much, and the frames that came while they had to wait. */
+/* What the last interval had too much, and with tiers the frames that came while they had to wait. */
 static uint32_t arrears(void)
 {
     uint32_t excess = used_cycles > limit_cycles ? used_cycles - limit_cycles : 0;
 
-    return excess + RING_COUNT(&network.received) * APPLICATION_SHARE_FRAME_CYCLES;
+#ifdef CONTEXT_TIERS
+    excess += RING_COUNT(&network.received) * APPLICATION_SHARE_FRAME_CYCLES;
+#endif
+    return excess;
 }
 
 void share_init(void)
@@ -60,11 +65,26 @@ void share_init(void)
     }
 }
 
+void share_begin_interrupt(void)
+{
+    if (limit_cycles != 0 && !in_protocol) {
+        interrupt_begun = alarm_clock();
+    }
+}
+
+void share_end_interrupt(void)
+{
+    if (limit_cycles != 0 && !in_protocol) {
+        used_cycles += alarm_clock() - interrupt_begun;
+    }
+}
+
 void share_begin(void)
 {
     if (limit_cycles == 0) {
         return;
     }
+    in_protocol = true;
     begun = alarm_clock();
     if (interval_is_over) {
         interval_is_over = false;
@@ -77,6 +97,7 @@ void share_end(void)
     if (limit_cycles == 0) {
         return;
     }
+    in_protocol = false;
     uint32_t now = alarm_clock();
     uint32_t passed = now - interval_start;
     used_cycles += now - begun;
