@@ -79,7 +79,7 @@ INLINE bool send_at_once(net_t *net, packet_t *packet)
     return net->port != NULL && RING_COUNT(&net->transmit) == 0 && net->port->send(net->port, packet);
 }
 
-void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
+INLINE void dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
 {
     if (verdict == NET_TRANSMIT) {
         if (!send_at_once(net, packet) && UNLIKELY(!RING_PUSH(&net->transmit, packet))) {
@@ -88,6 +88,11 @@ void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
     } else if (verdict == NET_FREE) {
         net_release(net, packet);
     }
+}
+
+void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
+{
+    dispose(net, packet, verdict);
 }
 
 /* The application has let go of a packet. */
@@ -180,7 +185,7 @@ uint32_t net_service(net_t *net, uint32_t frames)
     }
     while (frames != 0 && net->allowance != 0 && (packet = next_frame(net)) != NULL) {
         net->allowance -= net->metered;
-        net_dispose(net, packet, net_input(net, packet));
+        dispose(net, packet, net_input(net, packet));
         frames--;
     }
     return posts_since(net, before);

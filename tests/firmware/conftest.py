@@ -15,7 +15,8 @@ from net_host import NetHost
 @pytest.fixture(scope="session")
 def net_program() -> Path:
     """The stack with a text-driven driver and application, under the sanitizers."""
-    return build("net_driver", [TESTS / "net_driver.c", TESTS / "text.c", *net_sources()])
+    own = [TESTS / f"{name}.c" for name in ("net_driver", "net_port", "text")]
+    return build("net_driver", [*own, *net_sources()])
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../firmware/net/checksum.h"
 #include "../../firmware/net/dhcp_client.h"
 #include "../../firmware/net/stack.h"
 #include "../../firmware/net/udp_socket.h"
+#include "net_port.h"
 #include "text.h"
 
 enum { SOCKETS = 16 };
@@ -82,67 +82,6 @@ static udp_verdict_t callback(udp_socket_t *socket, packet_t *packet)
     return verdict;
 }
 
-/* A frame on the wire. */
-static void print_sent(const packet_t *packet)
-{
-    static _Alignas(4) uint8_t frame[NET_BUFFER_BYTES];
-
-    memcpy(frame, packet->frame, packet->length_bytes);
-    if ((packet->flags & PACKET_UDP_UNSUMMED) != 0) {
-        be16_t checksum = checksum_field(checksum_sum(frame + 34, packet->length_bytes - 34u));
-        put_be16(frame + 40, checksum != 0 ? checksum : 0xffffu);
-    }
-    printf("transmit ");
-    text_print_hex(frame, packet->length_bytes);
-}
-
-/* Hardware that is the stack's port: it has a frame, and has sent others. While it stalls it sends none. */
-static packet_t *arrived;
-static packet_t *sent[NET_PACKETS];
-static uint32_t sents;
-
-static bool port_has_frame(const net_port_t *port)
-{
-    (void)port;
-    return arrived != NULL;
-}
-
-static packet_t *port_receive(net_port_t *port)
-{
-    packet_t *packet = arrived;
-
-    (void)port;
-    arrived = NULL;
-    return packet;
-}
-
-/* It never wants any, so that the command frame finds packets where it does without a port. */
-static bool port_give_room(net_port_t *port, packet_t *packet)
-{
-    (void)port;
-    (void)packet;
-    return false;
-}
-
-static bool port_send(net_port_t *port, packet_t *packet)
-{
-    (void)port;
-    if (stall) {
-        return false;
-    }
-    print_sent(packet);
-    sent[sents++] = packet;
-    return true;
-}
-
-static packet_t *port_take_sent(net_port_t *port)
-{
-    (void)port;
-    return sents != 0 ? take_oldest(sent, &sents) : NULL;
-}
-
-static net_port_t port = {port_has_frame, port_receive, port_give_room, port_send, port_take_sent};
-
 /* The driver's transmit side. */
 static void transmit_all(void)
 {
@@ -162,7 +101,7 @@ static void transmit_all(void)
         if (stalleds != 0) {
             packet = take_oldest(stalled, &stalleds);
         }
-        print_sent(packet);
+        net_port_print(packet);
         if (!RING_PUSH(&net.sent, packet)) {
             text_fail("the ring of sent packets is full");
         }
@@ -193,8 +132,8 @@ static void do_reset(void)
     for (uint32_t i = 0; i < NET_PACKETS && packets[i].frame != NULL; i++) {
         restore(&packets[i]);
     }
-    takens = kepts = stalleds = sents = 0;
-    arrived = NULL;
+    takens = kepts = stalleds = 0;
+    net_port_reset();
     stall = false;
     memset(sockets, 0, sizeof(sockets));
     memset(&net, 0xa5, sizeof(net));
@@ -241,7 +180,7 @@ static void do_frame(void)
         packet->length_bytes = (uint16_t)bytes;
     }
     if (net.port != NULL) {
-        arrived = packet;
+        net_port_bring(packet);
     } else if (!RING_PUSH(&net.received, packet)) {
         text_fail("the ring of received packets is full");
     }
@@ -456,7 +395,7 @@ static void run(void)
     } else if (strcmp(command, "dropped") == 0) {
         printf("dropped %" PRIu32 "\n", sockets[text_number(1)].dropped);
     } else if (strcmp(command, "port") == 0) {
-        net.port = &port;
+        net.port = &net_test_port;
     } else if (strcmp(command, "frame") == 0) {
         do_frame();
     } else if (strcmp(command, "tick") == 0) {
@@ -473,7 +412,7 @@ static void run(void)
     } else if (strcmp(command, "output") == 0) {
         do_output();
     } else if (strcmp(command, "stall") == 0) {
-        stall = text_number(1) != 0;
+        stall = net_port_stalls = text_number(1) != 0;
         service(0);
     } else if (strcmp(command, "join") == 0) {
         printf("result %d\n", groups_join(&net, text_address(1)));

@@ -18,8 +18,8 @@ SIZES = (0, 1, 2, 17, 18, 19, 20, 333, 1471, 1472)
 @pytest.fixture(scope="module")
 def summing_program() -> Path:
     """The stack as it is built for a driver that sums."""
-    sources = [TESTS / "net_driver.c", TESTS / "text.c", *net_sources()]
-    return build("net_driver_sums", sources, defines=["NET_DRIVER_SUMS=1"])
+    own = [TESTS / f"{name}.c" for name in ("net_driver", "net_port", "text")]
+    return build("net_driver_sums", [*own, *net_sources()], defines=["NET_DRIVER_SUMS=1"])
 
 
 @pytest.fixture(params=["rings", "port"])
