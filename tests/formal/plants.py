@@ -265,7 +265,11 @@ _ALL = [
         text="with m.If(~active | finishes):",
         bug="with m.If(~active | finishes | self.open):",
         check="wishbone",
-        finds=("stays", "wb_adr_stays", "wb_we_stays", "wb_sel_stays", "wb_dat_w_stays"),
+        # Or what the induction supposes beside them: the solver chooses what it shows.
+        finds=(
+            *("stays", "wb_adr_stays", "wb_we_stays", "wb_sel_stays", "wb_dat_w_stays"),
+            "fetch_asks",
+        ),
         short=True,
     ),
     Plant(
