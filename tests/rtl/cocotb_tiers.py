@@ -146,18 +146,20 @@ async def a_tier_that_stops_itself_executes_nothing_more(dut):
 @cocotb.test()
 async def a_stopped_tier_can_be_started_elsewhere(dut):
     bench = Bench(dut)
-    top = bench.params.tiers - 1
-    bench.load(place(bench, top), [rv.r_type("div", A, A, A), rv.jal(0, -4)])
     elsewhere = bench.params.reset_address + 0x6000
     bench.load(elsewhere, [read("mscratch", A), *finish(A)])
-    code = [*start({top: place(bench, top)}), *[rv.NOP] * 30, *rv.li(A, bits(top))]
-    code += [rv.csr("csrrc", 0, CSR["mtierrun"], A)]
-    # Until it is no more started.
-    code += [read("mtierrun", B), rv.r_type("and", B, B, A), rv.branch("bne", B, 0, -8)]
-    code += [*write(f"mtierarg{top}", 77), *start({top: elsewhere}), rv.jal(0, 0)]
-    bench.load(place(bench, 0), code)
-    await bench.reset()
-    assert await bench.run() == 77
+    # Stopped while it divides, and while it waits for nothing.
+    for tier in range(1, bench.params.tiers):
+        for instruction in (rv.r_type("div", A, A, A), rv.WFI):
+            bench.load(place(bench, tier), [instruction, rv.jal(0, -4)])
+            code = [*start({tier: place(bench, tier)}), *[rv.NOP] * 30, *rv.li(A, bits(tier))]
+            code += [rv.csr("csrrc", 0, CSR["mtierrun"], A)]
+            # Until it is no more started.
+            code += [read("mtierrun", B), rv.r_type("and", B, B, A), rv.branch("bne", B, 0, -8)]
+            code += [*write(f"mtierarg{tier}", 77), *start({tier: elsewhere}), rv.jal(0, 0)]
+            bench.load(place(bench, 0), code)
+            await bench.reset()
+            assert await bench.run() == 77, f"tier {tier}, {instruction:#x}"
 
 
 @cocotb.test()
