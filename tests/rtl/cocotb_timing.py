@@ -178,14 +178,17 @@ async def a_jump_right_behind_another_one_costs_two_bubbles(dut):
 @cocotb.test()
 async def calls_and_returns_are_followed_without_a_bubble(dut):
     timing = Timing(dut)
-    code = [
-        rv.NOP, rv.jal(1, 20),
-        rv.NOP, rv.NOP, rv.jal(0, 40),
-        rv.NOP, rv.NOP, rv.NOP, rv.NOP, rv.NOP, rv.jalr(0, 1, 0), *[rv.NOP] * 4,
-    ]  # fmt: skip
-    issues = await timing.issues(code)
-    assert issues[6][0] - issues[1][0] == 1
-    assert issues[2][0] - issues[10][0] == 1
+    for link in (1, 5):
+        code = [
+            rv.NOP, rv.jal(link, 20),
+            rv.NOP, rv.NOP, rv.jal(0, 40),
+            rv.NOP, rv.NOP, rv.NOP, rv.NOP, rv.NOP, rv.jalr(0, link, 0), *[rv.NOP] * 4,
+        ]  # fmt: skip
+        # As the first and as the second instruction of a pair.
+        for ahead in (0, 1):
+            issues = await timing.issues([rv.NOP] * ahead + code)
+            assert issues[ahead + 6][0] - issues[ahead + 1][0] == 1, f"call, {link}, {ahead}"
+            assert issues[ahead + 2][0] - issues[ahead + 10][0] == 1, f"return, {link}, {ahead}"
 
 
 @cocotb.test()
