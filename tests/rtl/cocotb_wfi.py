@@ -43,6 +43,28 @@ async def wfi_with_interrupts_enabled_goes_on_in_the_trap_handler(dut):
 
 
 @cocotb.test()
+async def wfi_waits_once_if_the_interrupt_that_it_meets_is_gone_again(dut):
+    bench = Bench(dut)
+    base = bench.params.reset_address
+    code = [*write("mtvec", base + 0x400), *write("mlinemask", 1), *write("mie", MEI),
+            rv.csr("csrrsi", 0, CSR["mstatus"], MIE), *[rv.NOP] * 20, rv.WFI]  # fmt: skip
+    bench.load(base, [*code, *finish()])
+    bench.load(base + 0x400, [rv.addi(A, 0, 1), *finish(A)])
+    await bench.reset()
+    await bench.step(80)
+    (wait,) = bench.seen.at(base + 4 * (len(code) - 1))
+    # A cycle is too short for a trap: the instruction in X goes back, or nothing happens.
+    for rise in range(wait - 2, wait + 8):
+        await bench.reset()
+
+        def lines(rise: int = rise) -> None:
+            bench.lines = int(bench.cycle in (rise, wait + 60))
+
+        bench.each_cycle[:] = [lines]
+        assert await bench.run() == 0, f"a line {rise - wait} cycles behind the wfi"
+
+
+@cocotb.test()
 async def wfi_does_not_wait_if_the_interrupt_is_already_pending(dut):
     bench = Bench(dut)
     code = [*write("mlinemask", 1), *write("mie", MEI), *[rv.NOP] * 20, rv.WFI]
