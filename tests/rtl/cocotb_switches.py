@@ -203,6 +203,27 @@ async def no_lower_tier_issues_in_a_slot_that_the_handler_could_use(dut):
 
 
 @cocotb.test()
+async def returns_of_handlers_are_predicted_whatever_the_lower_tier_calls(dut):
+    bench = Bench(dut)
+    # A function right behind its call; the lower tier calls its own while the handler waits.
+    lower = [rv.jal(1, 8), rv.jal(0, 8), rv.jalr(0, 1, 0)]
+    function = [rv.load("lw", A, DEVICE, 0), *[rv.NOP] * 10, rv.jalr(0, 1, 0)]
+    # Two calls from different places.
+    calls = [rv.NOP, rv.jal(1, 20), rv.NOP, rv.jal(1, 12), rv.NOP]
+    handler = [*calls, rv.jal(0, 4 * (len(function) + 1)), *function]
+    for tier in range(1, bench.params.tiers):
+        body = await begin(bench, lower, handler, tier)
+        for wait in range(20):
+            await raise_line(bench, wait, tier, cycles=90)
+        returns = bench.seen.at(body + 4 * (len(handler) - 1), tier)
+        behind = sorted(bench.seen.at(body + 8, tier) + bench.seen.at(body + 16, tier))
+        gaps = [after - before for before, after in zip(returns, behind, strict=True)]
+        # The first ones are learnt.
+        assert len(gaps) == 40
+        assert set(gaps[4:]) == {1}, f"tier {tier}: {gaps}"
+
+
+@cocotb.test()
 async def handlers_nest_as_deep_as_there_are_tiers(dut):
     bench = Bench(dut)
     tiers = bench.params.tiers
