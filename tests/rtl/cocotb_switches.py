@@ -203,24 +203,36 @@ async def no_lower_tier_issues_in_a_slot_that_the_handler_could_use(dut):
 
 
 @cocotb.test()
-async def returns_of_handlers_are_predicted_whatever_the_lower_tier_calls(dut):
+async def returns_are_predicted_whatever_other_tiers_call(dut):
     bench = Bench(dut)
-    # A function right behind its call; the lower tier calls its own while the handler waits.
-    lower = [rv.jal(1, 8), rv.jal(0, 8), rv.jalr(0, 1, 0)]
+    # Functions right behind their calls; the lower tier is in a long one when the handler comes.
+    long = [*[rv.NOP] * 80, rv.jalr(0, 1, 0)]
+    lower = [rv.jal(1, 8), rv.jal(0, 4 * (len(long) + 1)), *long]
     function = [rv.load("lw", A, DEVICE, 0), *[rv.NOP] * 10, rv.jalr(0, 1, 0)]
-    # Two calls from different places.
-    calls = [rv.NOP, rv.jal(1, 20), rv.NOP, rv.jal(1, 12), rv.NOP]
+    # A return that is dropped behind a branch, then two calls from different places.
+    calls = [rv.branch("beq", 0, 0, 8), rv.jalr(0, 1, 0), rv.NOP,
+             rv.jal(1, 20), rv.NOP, rv.jal(1, 12), rv.NOP]  # fmt: skip
     handler = [*calls, rv.jal(0, 4 * (len(function) + 1)), *function]
     for tier in range(1, bench.params.tiers):
         body = await begin(bench, lower, handler, tier)
         for wait in range(20):
-            await raise_line(bench, wait, tier, cycles=90)
-        returns = bench.seen.at(body + 4 * (len(handler) - 1), tier)
-        behind = sorted(bench.seen.at(body + 8, tier) + bench.seen.at(body + 16, tier))
+            await raise_line(bench, 7 * wait, tier, cycles=100)
+        at = bench.seen.at
+        returns = at(body + 4 * (len(handler) - 1), tier)
+        behind = sorted(at(body + 16, tier) + at(body + 24, tier))
         gaps = [after - before for before, after in zip(returns, behind, strict=True)]
         # The first ones are learnt.
         assert len(gaps) == 40
         assert set(gaps[4:]) == {1}, f"tier {tier}: {gaps}"
+
+        last = max(r.pc for r in bench.seen.of(0) if r.pc < place(bench, 1))
+        urgent = bench.seen.issued(tier)
+        alone = {
+            min(after for after in at(last - 4 * len(lower) + 4, 0) if after > before) - before
+            for before in at(last - 4, 0)[2:-2]
+            if not any(before - 15 < cycle < before + 10 for cycle in urgent)
+        }
+        assert alone == {1}, f"below tier {tier}: {alone}"
 
 
 @cocotb.test()
