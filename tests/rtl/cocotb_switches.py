@@ -207,9 +207,9 @@ async def returns_are_predicted_whatever_other_tiers_call(dut):
     bench = Bench(dut)
     # Functions right behind their calls; the lower tier is in a long one when the handler comes.
     long = [*[rv.NOP] * 80, rv.jalr(0, 1, 0)]
-    lower = [rv.jal(1, 8), rv.jal(0, 4 * (len(long) + 1)), *long]
+    lower = [rv.jal(1, 12), rv.jal(1, 8), rv.jal(0, 4 * (len(long) + 1)), *long]
     function = [rv.load("lw", A, DEVICE, 0), *[rv.NOP] * 10, rv.jalr(0, 1, 0)]
-    # A return that is dropped behind a branch, then two calls from different places.
+    # A return that is dropped behind a branch. Each calls from two places.
     calls = [rv.branch("beq", 0, 0, 8), rv.jalr(0, 1, 0), rv.NOP,
              rv.jal(1, 20), rv.NOP, rv.jal(1, 12), rv.NOP]  # fmt: skip
     handler = [*calls, rv.jal(0, 4 * (len(function) + 1)), *function]
@@ -226,9 +226,11 @@ async def returns_are_predicted_whatever_other_tiers_call(dut):
         assert set(gaps[4:]) == {1}, f"tier {tier}: {gaps}"
 
         last = max(r.pc for r in bench.seen.of(0) if r.pc < place(bench, 1))
+        start_of_loop = last - 4 * len(lower)
+        behind = at(start_of_loop + 4, 0) + at(start_of_loop + 8, 0)
         urgent = bench.seen.issued(tier)
         alone = {
-            min(after for after in at(last - 4 * len(lower) + 4, 0) if after > before) - before
+            min(after for after in behind if after > before) - before
             for before in at(last - 4, 0)[2:-2]
             if not any(before - 15 < cycle < before + 10 for cycle in urgent)
         }
