@@ -213,7 +213,7 @@ async def returns_are_predicted_whatever_other_tiers_call(dut):
     calls = [rv.branch("beq", 0, 0, 8), rv.jalr(0, 1, 0), rv.NOP,
              rv.jal(1, 20), rv.NOP, rv.jal(1, 12), rv.NOP]  # fmt: skip
     handler = [*calls, rv.jal(0, 4 * (len(function) + 1)), *function]
-    for tier in range(1, bench.params.tiers):
+    for tier in (1, bench.params.tiers - 1):
         body = await begin(bench, lower, handler, tier)
         for wait in range(20):
             await raise_line(bench, 7 * wait, tier, cycles=100)

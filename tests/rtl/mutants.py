@@ -1,7 +1,7 @@
 """Faults planted in the core, and the tests that find them: ``python tests/rtl/mutants.py --help``.
 
-Each is active in runs of its own: random programs in lock-step with Spike, lines at every cycle of
-the sweep's programs, then the cocotb tests, until one fails.
+Each is active in runs of its own: random programs in lock-step with Spike, the cocotb tests, then
+lines at every cycle of the sweep's programs, until one fails.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _cocotb(core: MutatedCore, mutant: Mutant) -> str | None:
     return None
 
 
-_TESTS = (_lockstep, _sweep, _cocotb)
+_TESTS = (_lockstep, _cocotb, _sweep)
 
 
 def judge(core: MutatedCore, mutant: Mutant) -> Verdict:

@@ -1,0 +1,18 @@
+"""The tests find faults that are planted anywhere in the core."""
+
+from __future__ import annotations
+
+import pytest
+from lockstep import CORES
+from mutants import judge_all
+
+#: Fewer would say little.
+LEAST = 60
+
+
+@pytest.mark.slow
+def test_every_planted_fault_is_found_or_explained():
+    verdicts = [*judge_all(CORES["3"])]
+    assert len(verdicts) >= LEAST
+    survivors = [v.mutant for v in verdicts if not v.killer and not v.excuse]
+    assert not survivors, "\n".join(f"{mutant.number}: {mutant}" for mutant in survivors)
