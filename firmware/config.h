@@ -5,6 +5,15 @@
 #ifndef TIERV_CONFIG_H
 #define TIERV_CONFIG_H
 
+/* On a computer there is no SoC. */
+#if __has_include(<generated/soc.h>)
+#include <generated/soc.h>
+#endif
+
+/* Many serial ports, and the stacks of more tiers, take local memory that is the frames' elsewhere; so do
+ * the descriptors of a MAC with DMA, but less. */
+#define CONFIG_OTHERS_IN_LOCAL_MEMORY ((UARTS > 8) + (CONFIG_CPU_TIERS > 3))
+
 /* Bytes of a frame buffer: the longest Ethernet frame without FCS is 1514; rounded up to a multiple
  * of a 64-byte burst. */
 #ifndef NET_BUFFER_BYTES
@@ -14,13 +23,29 @@
 /* Buffers for received frames: what the ISR tier can fill before the protocol tier has run, plus
  * what the application holds. */
 #ifndef NET_RECEIVE_PACKETS
+#if CONFIG_OTHERS_IN_LOCAL_MEMORY == 0 && !defined(ETHDMA_OWNED_BIT)
 #define NET_RECEIVE_PACKETS 24
+#elif CONFIG_OTHERS_IN_LOCAL_MEMORY == 0
+#define NET_RECEIVE_PACKETS 22
+#elif CONFIG_OTHERS_IN_LOCAL_MEMORY == 1
+#define NET_RECEIVE_PACKETS 20
+#else
+#define NET_RECEIVE_PACKETS 16
+#endif
 #endif
 
 /* Of these, at the most so many wait for the application or are held by it; the rest stays with the
  * two urgent tiers, so a slow application can't stop ARP, ping or callback sockets. */
 #ifndef NET_APPLICATION_HOLD
+#if CONFIG_OTHERS_IN_LOCAL_MEMORY == 0 && !defined(ETHDMA_OWNED_BIT)
 #define NET_APPLICATION_HOLD 18
+#elif CONFIG_OTHERS_IN_LOCAL_MEMORY == 0
+#define NET_APPLICATION_HOLD 16
+#elif CONFIG_OTHERS_IN_LOCAL_MEMORY == 1
+#define NET_APPLICATION_HOLD 14
+#else
+#define NET_APPLICATION_HOLD 10
+#endif
 #endif
 
 /* Buffers for what the protocol tier sends of itself: ARP requests, datagrams of callbacks. */

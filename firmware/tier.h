@@ -80,6 +80,12 @@ static inline void tier_set_lines(uint32_t lines)
     CSR_WRITE(CSR_MLINEMASK, lines);
 }
 
+/* Lines that this tier waits for. */
+static inline uint32_t tier_line_mask(void)
+{
+    return CSR_READ(CSR_MLINEMASK);
+}
+
 #ifdef CONFIG_CPU_TYPE_TIERV
 
 /* Lets lines and posts wake this tier. */

@@ -3,14 +3,13 @@
 
 context_posts_t context_posts;
 
-/* The protocol service is running, perhaps interrupted. */
-static bool protocol_active;
+bool context_protocol_active;
 
 /* Runs the protocol service until nobody has work for it, with interrupts enabled; called and left
  * with interrupts disabled. */
 static void run_protocol(void)
 {
-    protocol_active = true;
+    context_protocol_active = true;
     do {
         context_posts.protocol = false;
         __asm__ volatile("csrsi mstatus, %0" : : "i"(1 << MSTATUS_MIE_BIT) : "memory");
@@ -21,7 +20,20 @@ static void run_protocol(void)
             interrupt_service(0);
         }
     } while (context_posts.protocol);
-    protocol_active = false;
+    context_protocol_active = false;
+}
+
+/* The same from the trap handler, which saves no registers for it. */
+static __attribute__((noinline)) void interrupt_protocol(void)
+{
+    uint32_t pc;
+    uint32_t status;
+
+    __asm__ volatile("csrr %0, mepc" : "=r"(pc));
+    __asm__ volatile("csrr %0, mstatus" : "=r"(status));
+    run_protocol();
+    __asm__ volatile("csrw mepc, %0" : : "r"(pc));
+    __asm__ volatile("csrw mstatus, %0" : : "r"(status));
 }
 
 void unexpected_trap(uint32_t cause, uint32_t pc) __attribute__((noreturn));
@@ -37,14 +49,8 @@ __attribute__((interrupt("machine"), aligned(4))) void trap_handler(void)
         unexpected_trap(cause, pc);
     }
     interrupt_service(tier_lines());
-    if (context_posts.protocol && !protocol_active) {
-        uint32_t pc;
-        uint32_t status;
-        __asm__ volatile("csrr %0, mepc" : "=r"(pc));
-        __asm__ volatile("csrr %0, mstatus" : "=r"(status));
-        run_protocol();
-        __asm__ volatile("csrw mepc, %0" : : "r"(pc));
-        __asm__ volatile("csrw mstatus, %0" : : "r"(status));
+    if (context_posts.protocol && !context_protocol_active) {
+        interrupt_protocol();
     }
 }
 
@@ -72,7 +78,7 @@ void context_wait(void)
 void context_run_protocol(void)
 {
     uint32_t before = context_lock();
-    if (protocol_active) {
+    if (context_protocol_active) {
         context_posts.protocol = true;
     } else {
         run_protocol();
@@ -84,7 +90,7 @@ void context_run_interrupt(void)
 {
     uint32_t before = context_lock();
     interrupt_service(tier_lines());
-    if (context_posts.protocol && !protocol_active) {
+    if (context_posts.protocol && !context_protocol_active) {
         run_protocol();
     }
     context_unlock(before);

@@ -18,6 +18,45 @@ typedef struct {
 
 extern context_posts_t context_posts;
 
+#ifdef CONTEXT_SINGLE
+
+/* The protocol service is running, perhaps interrupted; or something is that it must wait for. */
+extern bool context_protocol_active;
+
+/* What an interrupt changes that interrupts a service. */
+typedef struct {
+    uint32_t lines;
+    uint32_t pc;
+    uint32_t status;
+    bool protocol_active;
+} context_nesting_t;
+
+/* Called with interrupts disabled: from now on `lines`, among those that are enabled already, interrupt. The
+ * protocol service waits for the service that is interrupted. */
+INLINE context_nesting_t context_nest(uint32_t lines)
+{
+    context_nesting_t before = {.protocol_active = context_protocol_active};
+
+    context_protocol_active = true;
+    __asm__ volatile("csrr %0, mepc" : "=r"(before.pc));
+    __asm__ volatile("csrr %0, mstatus" : "=r"(before.status));
+    before.lines = CSR_SWAP(CSR_MLINEMASK, lines);
+    __asm__ volatile("csrsi mstatus, %0" : : "i"(1 << MSTATUS_MIE_BIT) : "memory");
+    return before;
+}
+
+/* No longer; interrupts are disabled again. */
+INLINE void context_unnest(context_nesting_t before)
+{
+    __asm__ volatile("csrci mstatus, %0" : : "i"(1 << MSTATUS_MIE_BIT) : "memory");
+    CSR_WRITE(CSR_MLINEMASK, before.lines);
+    __asm__ volatile("csrw mepc, %0" : : "r"(before.pc));
+    __asm__ volatile("csrw mstatus, %0" : : "r"(before.status));
+    context_protocol_active = before.protocol_active;
+}
+
+#endif
+
 static inline uint32_t context_lock(void)
 {
     uint32_t before;

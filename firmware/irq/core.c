@@ -39,8 +39,90 @@ static uint32_t priorities_from(uint32_t first)
     return word;
 }
 
+#ifdef CONTEXT_SINGLE
+
+/* Lines that are more urgent than each, indexed as the table: they interrupt its service. `nests` says that a
+ * line has any. */
+static uint32_t above[IRQ_LINES + 1];
+static bool nests;
+
+static uint32_t lines_above(uint32_t priority)
+{
+    uint32_t lines = 0;
+
+    for (uint32_t line = 0; line < IRQ_LINES; line++) {
+        if (irq_line(line) != NULL && irq_table[line + 1].priority > priority) {
+            lines |= 1u << line;
+        }
+    }
+    return lines;
+}
+
+static void apply_nesting(void)
+{
+    bool any = false;
+
+    for (uint32_t line = 0; line < IRQ_LINES; line++) {
+        if (irq_line(line) != NULL) {
+            above[line + 1] = lines_above(irq_table[line + 1].priority);
+            any |= above[line + 1] != 0;
+        }
+    }
+    nests = any;
+}
+
+INLINE bool is_interruptible(uint32_t claim)
+{
+    return UNLIKELY(nests) && above[claim] != 0;
+}
+
+/* With interrupts enabled for the lines above. */
+static __attribute__((noinline)) void serve_interruptible(uint32_t claim)
+{
+    context_nesting_t before = context_nest(above[claim]);
+
+    irq_serve(claim);
+    context_unnest(before);
+}
+
+void irq_serve_kicked(uint32_t claim)
+{
+    const irq_line_t *line = &irq_table[claim];
+
+    if (is_interruptible(claim)) {
+        context_nesting_t before = context_nest(above[claim]);
+        line->service(line->context, false);
+        context_unnest(before);
+    } else {
+        line->service(line->context, false);
+    }
+}
+
+#else
+
+static void apply_nesting(void)
+{
+}
+
+INLINE bool is_interruptible(uint32_t claim)
+{
+    (void)claim;
+    return false;
+}
+
+INLINE void serve_interruptible(uint32_t claim)
+{
+    irq_serve(claim);
+}
+
+#endif
+
 void irq_apply_priorities(void)
 {
+    uint32_t before = context_lock();
+
+    apply_nesting();
+    context_unlock(before);
     CSR_WRITE(CSR_MLINEPRIO0, priorities_from(0));
 #if TIERV_LINES > 8
     CSR_WRITE(CSR_MLINEPRIO1, priorities_from(8));
@@ -65,20 +147,24 @@ static inline void settle(void)
 void irq_serve_pending(void)
 {
     uint32_t served = 0;
+    uint32_t claim;
 
-    while ((tier_lines() & ~served) != 0) {
-        uint32_t claim = CSR_READ(CSR_MLINECLAIM);
-        if (claim == 0) {
-            return;
-        }
+    while ((claim = CSR_READ(CSR_MLINECLAIM)) != 0) {
         uint32_t line = 1u << (claim - 1);
-        if ((served & line) != 0) {
+        if (UNLIKELY((served & line) != 0)) {
+            if ((tier_lines() & ~served) == 0) {
+                return;
+            }
             settle();
             served = 0;
             continue;
         }
         served |= line;
-        irq_serve(claim);
+        if (is_interruptible(claim)) {
+            serve_interruptible(claim);
+        } else {
+            irq_serve(claim);
+        }
     }
 }
 

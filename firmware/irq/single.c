@@ -46,16 +46,27 @@ void irq_run(uint32_t line)
     context_run_interrupt();
 }
 
-/* Called with interrupts disabled. Longest path: all services. */
+/* Apart from irq_dispatch(), which has no registers to save then. */
+static __attribute__((noinline)) void serve_kicked(void)
+{
+    uint32_t ready;
+
+    while ((ready = kicked & tier_line_mask()) != 0) {
+        uint32_t line = (uint32_t)__builtin_ctz(ready);
+        kicked &= ~(1u << line);
+        irq_serve_kicked(line + 1);
+        irq_serve_pending();
+    }
+}
+
+/* Called with interrupts disabled, perhaps while a service is interrupted: only those that may interrupt it
+ * are in the mask. Longest path: all services. */
 void irq_dispatch(uint32_t tier)
 {
     (void)tier;
     irq_serve_pending();
-    while (kicked != 0) {
-        uint32_t line = (uint32_t)__builtin_ctz(kicked);
-        kicked &= kicked - 1;
-        irq_table[line + 1].service(irq_table[line + 1].context, false);
-        irq_serve_pending();
+    if (UNLIKELY(kicked != 0)) {
+        serve_kicked();
     }
 }
 

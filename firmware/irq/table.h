@@ -22,6 +22,20 @@ void irq_apply_priorities(void);
  * served. */
 void irq_serve_pending(void);
 
+#if IRQ_HAS_CLAIM && defined(CONTEXT_SINGLE)
+
+/* Serves the line of `claim`, which was kicked and is not pending. */
+void irq_serve_kicked(uint32_t claim);
+
+#else
+
+static inline void irq_serve_kicked(uint32_t claim)
+{
+    irq_table[claim].service(irq_table[claim].context, false);
+}
+
+#endif
+
 #if IRQ_HAS_CLAIM
 
 /* Cycle in which the line of `claim`, what mlineclaim has read, last became pending. */

@@ -81,7 +81,8 @@ class Contention(Experiment):
     In each all four wait when the port calls; unless the lines are served as they are numbered,
     the longest service has then just begun. A service takes its time from its beginning to that of
     the next, what lies between services included. The port calls with nine of its sixteen bytes
-    used, so that the eighth byte from then on is lost if nobody has come within 1,194 us.
+    used, so that the eighth byte from then on is lost if nobody has come within 1,194 us. With the
+    port first S interrupts the service that has begun; in B a tier finishes it.
     """
 
     id = "E10"
@@ -92,7 +93,7 @@ class Contention(Experiment):
         " with the port first"
     )
     length_unit = "collisions"
-    short_length = 100
+    short_length = 40
     full_length = 1_000
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:

@@ -42,8 +42,8 @@ class Echo(Experiment):
     A "steady" handler takes every slot until no such access can be left. Software sees what
     hardware does and its own instructions, of which there are always as many; the wait of a store,
     or of a load with one context, may be hidden for a cycle. Loads: nothing else; datagrams of 64
-    bytes at line rate; 16 serial ports of the terminal server, both ways, with the bytes of 115,200
-    bit/s.
+    bytes at line rate; 16 serial ports of the terminal server, with FIFOs of 256 characters, both
+    ways, with the bytes of 115,200 bit/s.
     """
 
     id = "E13"
@@ -55,7 +55,7 @@ class Echo(Experiment):
         " elsewhere they differ by a constant within a cycle"
     )
     length_unit = "samples in a tier of its own, a tenth of it elsewhere"
-    short_length = 10_000
+    short_length = 4_000
     full_length = 1_000_000
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:

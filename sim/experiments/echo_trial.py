@@ -17,6 +17,7 @@ from ..stimulus import Frame, UartBytes
 from .bench import Bench, Build, Setup
 from .experiment import Settings
 from .frames import FCS_BYTES, HEADER_BYTES, arp_request, datagram, wire_cycles
+from .serial_link import SERIAL_SOC
 
 #: The loads and the run begin here; firmware is ready before, and learns of the peer.
 _BEGIN = 800_000
@@ -24,8 +25,8 @@ _INTRODUCTION = 500_000
 #: Least cycles between moments, and random bits added: in a tier of its own, and elsewhere, where
 #: an answer can take thousands of cycles.
 _OWN_INTERVAL, _INTERVAL = (200, 8), (4_000, 12)
-#: In the same time there are so many fewer of them elsewhere.
-FEWER_ELSEWHERE = 10
+#: In the same time there are so many fewer of them elsewhere, where so many are enough.
+FEWER_ELSEWHERE, MOST_ELSEWHERE = 10, 20_000
 #: A run may take so many times the moments that it needs if none is missed, and then some.
 _MOST_MOMENTS = 2
 _MARGIN = 2_000_000
@@ -35,8 +36,6 @@ _CHARACTER_S = 10 / 115_200
 #: UDP port of serial port 0, and how much is sent to each at a time.
 _SERIAL_UDP_PORT = 7001
 _SERIAL_BYTES = 115
-#: Local data memory for one more stack than the usual core needs.
-_DTCM_BYTES = 128 << 10
 _BINS = SocParams().echo_bins
 #: Totals in ``trial.c``: samples, missed, overflow, minimum, maximum, saturated, sum, squares.
 _TOTALS = struct.Struct("<6I2Q")
@@ -135,14 +134,16 @@ class Measured:
 def make_setup(bench: Bench, case: Case) -> Setup:
     soc: dict[str, Any] = {}
     if case.place.tiers:
-        soc = {"cpu_variant": f"tiers{case.place.tiers}", "dtcm_bytes": _DTCM_BYTES}
+        soc["cpu_variant"] = f"tiers{case.place.tiers}"
     if case.load == SERIAL:
-        soc["uarts"] = MAX_UARTS
+        soc |= SERIAL_SOC
     return bench.setup(case.place.build, "services", **soc)
 
 
 def run_trial(setup: Setup, case: Case, settings: Settings) -> Measured:
-    samples = settings.length if case.place.own else max(1, settings.length // FEWER_ELSEWHERE)
+    samples = settings.length
+    if not case.place.own:
+        samples = min(max(1, samples // FEWER_ELSEWHERE), MOST_ELSEWHERE)
     shortest, spread_log2 = _OWN_INTERVAL if case.place.own else _INTERVAL
     mean_interval = shortest + (1 << spread_log2) // 2
     # A moment that is missed brings no sample.
@@ -203,30 +204,25 @@ def _characters(load: str, cycles: int, clock_hz: int) -> list[UartBytes]:
 
 
 def _histograms(result: RunResult) -> Measured:
-    def words(name: str) -> tuple[int, ...]:
-        data = result.values[name]
-        return struct.unpack(f"<{len(data) // 4}I", data)
+    def histogram(bins: str, total: int, overflow: int, *others: int) -> Histogram:
+        minimum, maximum, sum_, squares = others
+        data = result.values[bins]
+        return from_sums(
+            struct.unpack(f"<{len(data) // 4}I", data),
+            total=total,
+            minimum=minimum,
+            maximum=maximum,
+            sum=sum_,
+            squares=squares,
+            overflow=overflow,
+        )
 
-    totals = _TOTALS.unpack(result.values["trial_totals"])
-    samples, missed, overflow, minimum, maximum, saturated, total, squares = totals
-    hardware = from_sums(
-        words("trial_bins"),
-        total=samples,
-        minimum=minimum,
-        maximum=maximum,
-        sum=total,
-        squares=squares,
-        overflow=overflow,
+    samples, missed, overflow, *extremes, saturated, total, squares = _TOTALS.unpack(
+        result.values["trial_totals"]
     )
-    seen = _SEEN.unpack(result.values["trial_seen"])
-    samples, overflow, minimum, maximum, least, most, total, squares = seen
-    software = from_sums(
-        words("seen_bins"),
-        total=samples,
-        minimum=minimum,
-        maximum=maximum,
-        sum=total,
-        squares=squares,
-        overflow=overflow,
+    hardware = histogram("trial_bins", samples, overflow, *extremes, total, squares)
+    samples, overflow, *extremes, least, most, total, squares = _SEEN.unpack(
+        result.values["trial_seen"]
     )
+    software = histogram("seen_bins", samples, overflow, *extremes, total, squares)
     return Measured(hardware, software, missed, least, most, saturated)

@@ -73,7 +73,7 @@ class Goodput(Experiment):
         " times that of the usual order at the lowest rate at which that is 700 bytes/s or less"
     )
     length_unit = "seconds of the line"
-    short_length = 5
+    short_length = 3
     full_length = 60
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:

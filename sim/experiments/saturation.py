@@ -12,6 +12,7 @@ import numpy as np
 from .bench import Bench, Build, Setup
 from .experiment import Experiment, Outcome, Progress, Settings
 from .plots import COLOURS, figure
+from .search import highest
 from .trace_file import read_trace
 from .traffic import CYCLES, Traffic, make_traffic, replay
 
@@ -112,20 +113,7 @@ def _highest_compression(setup: Setup, traffic: Traffic, mii_hz: int) -> float:
     def survives(compression: float) -> bool:
         return replay(setup, traffic, compression=compression, mii_hz=mii_hz).lost == 0
 
-    low = high = _FIRST_COMPRESSION
-    if survives(low):
-        while survives(high := low * math.sqrt(2)):
-            low = high
-    else:
-        while not survives(low := high / math.sqrt(2)):
-            high = low
-    while high / low > _PRECISION:
-        middle = math.sqrt(low * high)
-        if survives(middle):
-            low = middle
-        else:
-            high = middle
-    return low
+    return highest(survives, first=_FIRST_COMPRESSION, step=math.sqrt(2), precision=_PRECISION)
 
 
 def _half_interval(values: list[float]) -> float:

@@ -10,6 +10,7 @@ from tierv.sim.experiments import many_sources
 from tierv.sim.experiments.bench import Build
 from tierv.sim.experiments.experiment import Outcome
 from tierv.sim.experiments.many_sources import ManySources
+from tierv.sim.experiments.serial_link import SERIAL_SOC
 
 GRID = {"uarts": (0, 16), "depths": (1, 16)}
 
@@ -55,6 +56,14 @@ def test_where_s_loses_at_once_nothing_is_compared():
     found[1]["k(S)"] = 0.0
     del found[1]["saved (%)"]
     assert many_sources._holds(found, GRID)
+
+
+def test_few_ports_are_those_of_the_usual_soc():
+    def case(uarts: int, depth: int) -> many_sources._Case:
+        return many_sources._Case(Build.BANKED, uarts, depth)
+
+    assert not case(4, 16).soc
+    assert case(8, 1).soc == case(0, 128).soc == SERIAL_SOC
 
 
 def test_a_row_says_what_both_builds_took():

@@ -46,6 +46,8 @@ def test_no_line_is_simulated_faster_than_the_fastest():
     assert terminal.compression_of(terminal.REFERENCE_BAUD) == 16
     # Rules are whole microseconds after that.
     assert all(us % 16 == 0 for us in terminal._LATENCIES_US)
+    assert terminal.compression_of(9600) == 64
+    assert terminal._LATENCY_US % 64 == 0
 
 
 def test_the_file_is_the_reference_s_and_repeats_by_its_seed():

@@ -75,9 +75,11 @@ static haste_t judge(const terminal_port_t *port, uint32_t level, uint32_t now)
     } else if (packer->rules.time_cycles != 0) {
         haste.is_early = (int32_t)late_cycles < -EARLY_CYCLES;
         if ((int32_t)late_cycles >= 0) {
-            haste.doubted = late_cycles < port->line.character_cycles / 2
-                                ? 2
-                                : 2 + 2 * late_cycles / port->line.character_cycles;
+            /* A sender may be a tenth faster than the port is set, with a stop bit less. */
+            uint32_t late = late_cycles < port->line.character_cycles
+                                ? 0
+                                : late_cycles / port->line.character_cycles;
+            haste.doubted = 2 + late + (late + 3) / 4;
         }
     }
     return haste;

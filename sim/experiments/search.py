@@ -1,0 +1,40 @@
+"""The highest load that something survives, by trials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+
+def highest(
+    survives: Callable[[float], bool],
+    *,
+    first: float,
+    step: float,
+    precision: float,
+    least: float = 0.0,
+    most: float = math.inf,
+) -> float:
+    """The highest load that survives, to a factor of ``precision``.
+
+    What is below a load that survives is taken to survive too. The search begins at ``first``, goes
+    up or down by factors of ``step`` until it has one that survives and one that does not, and
+    halves what is between them on a logarithmic scale. It does not leave ``least``, which has been
+    seen to survive, and ``most``.
+    """
+    low = high = first
+    if survives(first):
+        while survives(high := min(low * step, most)):
+            if high == most:
+                return most
+            low = high
+    else:
+        while (low := max(least, high / step)) > least and not survives(low):
+            high = low
+    while high / low > precision:
+        middle = math.sqrt(low * high)
+        if survives(middle):
+            low = middle
+        else:
+            high = middle
+    return low
