@@ -22,6 +22,8 @@ static uint32_t begun;
 static bool held;
 static bool in_protocol;
 static uint32_t interrupt_begun;
+/* Interrupts that have not ended: with one context they interrupt each other. */
+static uint32_t interrupts;
 
 /* Set by the alarm, in the interrupt service, and taken back by the protocol service. */
 static volatile bool interval_is_over;
@@ -67,14 +69,14 @@ void share_init(void)
 
 void share_begin_interrupt(void)
 {
-    if (limit_cycles != 0 && !in_protocol) {
+    if (limit_cycles != 0 && !in_protocol && interrupts++ == 0) {
         interrupt_begun = alarm_clock();
     }
 }
 
 void share_end_interrupt(void)
 {
-    if (limit_cycles != 0 && !in_protocol) {
+    if (limit_cycles != 0 && !in_protocol && --interrupts == 0) {
         used_cycles += alarm_clock() - interrupt_begun;
     }
 }
