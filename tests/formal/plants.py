@@ -20,7 +20,7 @@ _ALL = [
         text="Mux(is_unsigned, second[31], first[31])",
         bug="Mux(is_unsigned, second[31], second[31])",
         check="instructions-branch",
-        finds=("blt",),
+        finds=("blt", "bge"),
     ),
     Plant(
         name="arithmetic-shift-fills-with-zero",
@@ -53,7 +53,7 @@ _ALL = [
         text="m.d.comb += self.result.eq(altops(self.funct3, self.first, self.second))",
         bug="m.d.comb += self.result.eq(altops(self.funct3 & 5, self.first, self.second))",
         check="instructions-divide",
-        finds=("rem",),
+        finds=("rem", "remu"),
     ),
     Plant(
         name="jal-overlooks-a-misaligned-target",
