@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from litex.build.generic_platform import GenericPlatform
+
 from tierv.sim.elf import Program
 from tierv.sim.firmware import compile_firmware
 from tierv.sim.paths import BuildError, build_root
@@ -81,6 +83,13 @@ def _make_relative(gateware: Path) -> None:
             path.write_text(text.replace(f"{gateware.resolve()}{os.sep}", ""))
 
 
+def _copy_sources(platform: GenericPlatform, gateware: Path) -> None:
+    """Take sources that are files of this package into the project."""
+    platform.sources = [
+        (str(shutil.copy(path, gateware.resolve())), *rest) for path, *rest in platform.sources
+    ]
+
+
 def emit(board: Board) -> Project:
     """Write the board's project, without firmware, to a folder that is emptied before."""
     project = Project(board)
@@ -95,6 +104,7 @@ def emit(board: Board) -> Project:
             platform = board.platform()
             platform.output_dir = str(folder)
             soc = BoardSoC(board, platform)
+            _copy_sources(platform, gateware)
             options = _TOOL_OPTIONS.get(board.family, {})
             soc.build(build_dir=str(gateware), build_name=board.name, run=False, **options)
             export(soc, folder / "soc")

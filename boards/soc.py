@@ -7,7 +7,8 @@ from litex.gen import LiteXModule
 from litex.soc.cores.clock import ECP5PLL, S7PLL, CycloneIVPLL, CycloneVPLL
 from migen import ClockDomain, Record, Signal
 
-from tierv.soc.ethernet import MiiPhy, RgmiiPhy
+from tierv.soc.crc_checker import in_place_of_liteeths
+from tierv.soc.ethernet import MiiPhy, RgmiiPhy, shorten_paths
 from tierv.soc.soc import TierVSoC
 
 from .board import Board, Family, Phy, SerialPins
@@ -69,6 +70,14 @@ class BoardSoC(TierVSoC):
                 f"set_clock_groups -asynchronous -group [get_clocks {{{name}}}]"
                 for name in ("eth_rx_clk", "eth_tx_clk")
             ]
+
+    def _add_ethernet(self, timing_constraints: bool, phy_hw_reset: bool) -> None:
+        if self.board.phy is not Phy.RGMII:
+            TierVSoC._add_ethernet(self, timing_constraints, phy_hw_reset)
+            return
+        with in_place_of_liteeths():
+            TierVSoC._add_ethernet(self, timing_constraints, phy_hw_reset)
+        shorten_paths(self.ethmac.core)
 
     def uart_pads(self, index: int) -> Record:
         """Pins of the console (0) or of serial port ``index - 1``."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from liteeth.common import eth_interpacket_gap, eth_phy_description
+from liteeth.mac.core import LiteEthMACCore
+from liteeth.mac.padding import LiteEthMACPaddingInserter
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.mii import LiteEthPHYMII
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
 from migen import FSM, ClockDomainsRenamer, If, NextState, NextValue, Signal
+
+from .crc_checker import CrcChecker
 
 #: Clock cycles of MII in a byte.
 _BYTE_CYCLES = 2
@@ -94,3 +98,23 @@ class RgmiiPhy(LiteEthPHYRGMII):
         self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
         self.comb += self.rx.source.connect(tail.sink)
         self.source = tail.source
+
+
+def shorten_paths(core: LiteEthMACCore) -> None:
+    """Registers between the stages of a MAC, for 125 MHz in an FPGA that is full.
+
+    To be called before the MAC is finalized. Without them, what the wire takes decides in the same
+    cycle which word of the crossing's memory is read next.
+    """
+
+    def buffer_behind(path, stage: type, domain: str, width: int) -> None:
+        buffer = ClockDomainsRenamer(domain)(
+            stream.Buffer(eth_phy_description(width), pipe_ready=True)
+        )
+        path.submodules += buffer
+        index = next(i for i, one in enumerate(path.pipeline) if isinstance(one, stage))
+        path.pipeline.insert(index + 1, buffer)
+
+    buffer_behind(core.tx_datapath, stream.ClockDomainCrossing, "eth_tx", len(core.sink.data))
+    buffer_behind(core.tx_datapath, LiteEthMACPaddingInserter, "eth_tx", 8)
+    buffer_behind(core.rx_datapath, CrcChecker, "eth_rx", 8)

@@ -13,6 +13,7 @@ from tierv.boards.board import Board, Family, Phy, SerialPins
 from tierv.boards.project import SCRIPTS, build_program, memory_images
 from tierv.boards.registry import BOARDS, find_board
 from tierv.soc import map as soc_map
+from tierv.soc.serial import SOURCE as SERIAL_SOURCE
 from tierv.soc.params import SocParams
 
 EACH = pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
@@ -83,7 +84,7 @@ def test_the_project_is_complete_and_can_be_moved(board: Board):
     named = files_of(project)
     assert not [path.name for path in named if not path.is_file()]
     verilog = {path.name for path in named if path.suffix == ".v"}
-    assert verilog == {f"{board.name}.v", "tierv_cluster.v"}
+    assert verilog == {f"{board.name}.v", "tierv_cluster.v", SERIAL_SOURCE.name}
     contents = [path for path in named if path.name.startswith(("itcm_", "dtcm_"))]
     bytes_ = sum(len(path.read_text().split()) for path in contents)
     assert bytes_ == board.soc.itcm_bytes + board.soc.dtcm_bytes
