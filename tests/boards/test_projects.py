@@ -13,8 +13,8 @@ from tierv.boards.board import Board, Family, Phy, SerialPins
 from tierv.boards.project import SCRIPTS, build_program, memory_images
 from tierv.boards.registry import BOARDS, find_board
 from tierv.soc import map as soc_map
-from tierv.soc.serial import SOURCE as SERIAL_SOURCE
 from tierv.soc.params import SocParams
+from tierv.soc.serial import SOURCE as SERIAL_SOURCE
 
 EACH = pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
 

@@ -81,8 +81,8 @@ def run(
 @pytest.mark.parametrize(("stalls", "gaps"), [(0, 0), (0.4, 0), (0, 0.4), (0.3, 0.3)])
 def test_good_and_wrong_frames_one_behind_the_other(stalls, gaps):
     chance = random.Random(2)
-    datas = [chance.randbytes(length) for length in (1, 2, 60, 61, 5, 4, 100)]
-    frames = [bytearray(with_fcs(data)) for data in datas]
+    contents = [chance.randbytes(length) for length in (1, 2, 60, 61, 5, 4, 100)]
+    frames = [bytearray(with_fcs(data)) for data in contents]
     wrong = {1, 3, 5}
     for number in wrong:
         frames[number][chance.randrange(len(frames[number]))] ^= 1 << chance.randrange(8)
