@@ -139,8 +139,10 @@ module tierv_serial_port #(
     reg has_picked, cleared;
     wire access = read || write;
     wire is_counter = address >= A_COUNTERS;
-    wire [2:0] counter = access ? address[2:0] - A_COUNTERS[2:0] : picked;
-    wire [31:0] count = counters[counter];
+    wire [2:0] asked = address[2:0] - A_COUNTERS[2:0];
+    wire [2:0] counter = access ? asked : picked;
+    // Not that of the bus: its address is too late to be added to.
+    wire [31:0] count = counters[picked];
 
     // --- reading
     always @(*) begin
@@ -171,7 +173,7 @@ module tierv_serial_port #(
                 A_TIMEOUT: read_data = {20'b0, timeout};
                 A_LIMIT: read_data = {23'b0, limit};
                 A_TRANSMIT, A_PURGE: ;
-                default: if (cleared) read_data = count;
+                default: if (cleared) read_data = counters[asked];
             endcase
         end
     end
