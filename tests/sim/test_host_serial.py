@@ -153,6 +153,7 @@ def read_all(fd: int, count: int) -> bytes:
         assert time.monotonic() < deadline, f"{len(data)} of {count} bytes"
         if select.select([fd], [], [], 0.1)[0]:
             data += os.read(fd, 4096)
+            deadline = time.monotonic() + TIMEOUT_S
     return data
 
 

@@ -135,7 +135,8 @@ class Mix:
         return Frame(data, flags=FrameFlag.NO_DELIMITER)
 
     def _runt(self) -> Frame:
-        data = udp(ECHO, b"")[: self.random.randint(1, 42)]
+        # LiteEth loses one of two bytes behind a frame with a wrong check sequence.
+        data = udp(ECHO, b"")[: self.random.randint(_SHORTEST_BYTES, 42)]
         return Frame(data, flags=FrameFlag.NO_PAD)
 
     def _fragment(self) -> Frame:
