@@ -141,8 +141,9 @@ module tierv_serial_port #(
     wire is_counter = address >= A_COUNTERS;
     wire [2:0] asked = address[2:0] - A_COUNTERS[2:0];
     wire [2:0] counter = access ? asked : picked;
-    // Not that of the bus: its address is too late to be added to.
-    wire [31:0] count = counters[picked];
+    // Not that of the bus: its address is too late to be added to. Synthesis would share the memory's
+    // port between both.
+    (* keep *) wire [31:0] count = counters[picked];
 
     // --- reading
     always @(*) begin
