@@ -28,6 +28,7 @@ from .frames import (
     udp_frame,
     wire_cycles,
 )
+from .search import bisect
 
 FRAME_BYTES = 64
 #: What the firmware does with the frames.
@@ -98,14 +99,7 @@ def sustained_interval(setup: Setup, service: str, settings: Settings) -> float:
         )
         return _delivered(result, service) == len(flood)
 
-    short, long = _SHORTEST, _LONGEST
-    while long / short > _PRECISION:
-        middle = math.sqrt(short * long)
-        if survives(middle):
-            long = middle
-        else:
-            short = middle
-    return long
+    return bisect(survives, _LONGEST, _SHORTEST, _PRECISION)
 
 
 def _set_up(rng: np.random.Generator) -> tuple[list[Frame], int, dict[int, bytes]]:

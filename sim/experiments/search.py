@@ -31,10 +31,19 @@ def highest(
     else:
         while (low := max(least, high / step)) > least and not survives(low):
             high = low
-    while high / low > precision:
-        middle = math.sqrt(low * high)
+    return bisect(survives, low, high, precision)
+
+
+def bisect(survives: Callable[[float], bool], good: float, bad: float, precision: float) -> float:
+    """What survives and is next to what does not, to a factor of ``precision``.
+
+    ``good`` survives and ``bad`` does not; either is the larger one. What is between them is halved
+    on a logarithmic scale.
+    """
+    while max(good / bad, bad / good) > precision:
+        middle = math.sqrt(good * bad)
         if survives(middle):
-            low = middle
+            good = middle
         else:
-            high = middle
-    return low
+            bad = middle
+    return good
