@@ -13,12 +13,21 @@ from elftools.elf.sections import SymbolTableSection
 from host_build import ROOT
 from net_host import config
 from net_malformed import MALFORMED
-from scapy.layers.inet import ICMP, IP, UDP
-from scapy.layers.l2 import ARP, Ether
+from scapy.layers.inet import ICMP, IP
+from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
 
 from tierv.sim.debug_info import member
 from tierv.sim.elf import Program, Symbol
+from tierv.sim.experiments.frames import (
+    ECHO_PORT,
+    FAST_ECHO_PORT,
+    PEER_MAC,
+    SINK_PORT,
+    arp_request,
+    udp_frame,
+)
+from tierv.sim.host.commands import COMMAND_PORT
 from tierv.sim.records import FrameFlag
 from tierv.sim.replay import Address, readdress
 from tierv.sim.result import RunResult
@@ -28,8 +37,8 @@ from tierv.soc import map as soc_map
 from tierv.soc.params import SocParams
 
 BOARD = SocParams()
-PEER_MAC = "02:00:00:00:00:01"
-ECHO, DISCARD, FAST_ECHO, COMMANDS, NOBODY = 7, 9, 7107, 7100, 4242
+#: Nobody has this port.
+NOBODY = 4242
 #: The firmware is ready, and the peer has asked for it.
 READY_CYCLE, START_CYCLE = 1_500_000, 1_600_000
 #: So long after the last frame everything has been answered.
@@ -46,18 +55,6 @@ _SHORTEST_BYTES = 5
 def to_board(content: Packet, to: str = BOARD.mac_address) -> bytes:
     """A frame from the peer."""
     return bytes(Ether(dst=to, src=PEER_MAC) / content)
-
-
-def udp(port: int, payload: bytes, **fields: int) -> bytes:
-    """A datagram from the peer to a port of the board."""
-    header = IP(src=BOARD.remote_ip, dst=BOARD.local_ip)
-    return to_board(header / UDP(sport=5000, dport=port, **fields) / Raw(payload))
-
-
-def arp_request() -> bytes:
-    """The peer asks for the board."""
-    question = ARP(hwsrc=PEER_MAC, psrc=BOARD.remote_ip, pdst=BOARD.local_ip)
-    return to_board(question, "ff:ff:ff:ff:ff:ff")
 
 
 class Mix:
@@ -102,16 +99,16 @@ class Mix:
         return Frame(to_board(content))
 
     def _echo(self) -> Frame:
-        return Frame(udp(ECHO, self._payload(600)))
+        return Frame(udp_frame(self._payload(600), ECHO_PORT))
 
     def _fast_echo(self) -> Frame:
-        return Frame(udp(FAST_ECHO, self._payload()))
+        return Frame(udp_frame(self._payload(), FAST_ECHO_PORT))
 
     def _discard(self) -> Frame:
-        return Frame(udp(DISCARD, self._payload()))
+        return Frame(udp_frame(self._payload(), SINK_PORT))
 
     def _nobody(self) -> Frame:
-        return Frame(udp(NOBODY, self._payload()))
+        return Frame(udp_frame(self._payload(), NOBODY))
 
     def _malformed(self) -> Frame:
         data, _ = self.random.choice([one for one in MALFORMED.values() if len(one[0]) > 14])
@@ -136,7 +133,7 @@ class Mix:
 
     def _runt(self) -> Frame:
         # LiteEth loses one of two bytes behind a frame with a wrong check sequence.
-        data = udp(ECHO, b"")[: self.random.randint(_SHORTEST_BYTES, 42)]
+        data = udp_frame(b"", ECHO_PORT)[: self.random.randint(_SHORTEST_BYTES, 42)]
         return Frame(data, flags=FrameFlag.NO_PAD)
 
     def _fragment(self) -> Frame:
@@ -145,7 +142,8 @@ class Mix:
 
     def _oversize(self) -> Frame:
         return Frame(
-            udp(ECHO, b"")[:14] + bytes(self.random.randint(_MOST_BYTES - 13, _LONGEST_BYTES - 14))
+            udp_frame(b"", ECHO_PORT)[:14]
+            + bytes(self.random.randint(_MOST_BYTES - 13, _LONGEST_BYTES - 14))
         )
 
 
@@ -224,7 +222,10 @@ def run(system, frames: list[Frame]) -> Account:
     program = system.services
     program.symbols[_PACKETS] = _find_packets(program)
     last = frames[-1].cycle + QUIET_CYCLES
-    question = [Frame(arp_request(), cycle=last), Frame(udp(COMMANDS, b"1 ifconfig"), cycle=last)]
+    question = [
+        Frame(arp_request(), cycle=last),
+        Frame(udp_frame(b"1 ifconfig", COMMAND_PORT), cycle=last),
+    ]
     result = system.run(
         cycles=last + 2 * QUIET_CYCLES,
         frames=[*frames, *question],

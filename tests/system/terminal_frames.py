@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from checksums import check_checksums
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
@@ -99,7 +100,7 @@ class Talk:
         for frame in result.frames:
             packet = Ether(frame.data)
             if UDP in packet:
-                check_sum(packet)
+                check_checksums(packet)
                 payload = bytes(packet[UDP].payload)[: packet[UDP].len - 8]
                 ports = packet[UDP].sport, packet[UDP].dport
                 self.datagrams.append(Datagram(frame.cycle, *ports, payload))
@@ -132,10 +133,3 @@ class Talk:
         code = Command.COUNTERS + protocol.ANSWER
         answers = [item for _, items in self.control(port) for item in items if item.code == code]
         return protocol.counters(answers[-1].value)
-
-
-def check_sum(packet: Ether) -> None:
-    """The checksum is the one that scapy computes."""
-    again = packet.copy()
-    del again[UDP].chksum
-    assert packet[UDP].chksum == Ether(bytes(again))[UDP].chksum

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from checksums import check_checksums
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
@@ -49,20 +50,6 @@ def exchange(system, frames: list[bytes | Frame], **arguments) -> list[Ether]:
     assert answers[0][ARP].hwsrc == HERE_MAC
     assert answers[0][ARP].psrc == HERE
     return answers[1:]
-
-
-def check_checksums(packet: Ether) -> None:
-    """The checksums are those that scapy computes."""
-    again = packet.copy()
-    del again[IP].chksum
-    for layer in (UDP, ICMP):
-        if layer in again:
-            del again[layer].chksum
-    again = Ether(bytes(again))
-    assert packet[IP].chksum == again[IP].chksum
-    for layer in (UDP, ICMP):
-        if layer in packet:
-            assert packet[layer].chksum == again[layer].chksum
 
 
 @pytest.mark.parametrize("size", [0, 1, 57, 1472])

@@ -1,0 +1,18 @@
+"""The checksums of frames, against those that scapy computes."""
+
+from __future__ import annotations
+
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.l2 import Ether
+
+
+def check_checksums(packet: Ether) -> None:
+    """Those of IPv4, and of UDP or ICMP in it, are right."""
+    again = packet.copy()
+    for layer in (IP, UDP, ICMP):
+        if layer in again:
+            del again[layer].chksum
+    again = Ether(bytes(again))
+    for layer in (IP, UDP, ICMP):
+        if layer in packet:
+            assert packet[layer].chksum == again[layer].chksum
