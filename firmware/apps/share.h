@@ -1,8 +1,9 @@
 /* The application's share of the processor, whatever the network brings (APPLICATION_SHARE_PERCENT).
  *
- * The protocol service is timed, with all that interrupts it, and with one context the interrupt service. When in an interval it has had all but the
- * application's share, received frames wait until the interval is over; what the application, serial ports
- * and LIN nodes send goes on. Frames for which there is no packet then are dropped by the MAC.
+ * The protocol service is timed, with all that interrupts it, and with one context the interrupt service.
+ * When in an interval they have had all but the application's share, received frames wait until the interval
+ * is over; what the application, serial ports and LIN nodes send goes on. Frames for which there is no packet
+ * then are dropped by the MAC.
  */
 #ifndef TIERV_APPS_SHARE_H
 #define TIERV_APPS_SHARE_H
