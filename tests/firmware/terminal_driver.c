@@ -7,12 +7,14 @@
  *   now TIME                         nothing has come; `left` cycles until a rule is due
  *   control PORTS ROOM HEX           a control datagram from 10.0.0.2 port 4711
  *   levels BYTES CHARACTER BIT USABLE   for a packet of so many bytes by the rules
+ *   haste CHARACTER LEVEL TIME       for so many characters in the FIFO
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../firmware/apps/terminal/control.h"
+#include "../../firmware/apps/terminal/haste.h"
 #include "../../firmware/apps/terminal/levels.h"
 #include "../../firmware/apps/terminal/packer.h"
 #include "../../firmware/net/checksum.h"
@@ -118,6 +120,13 @@ static void run_levels(void)
     levels_t levels = levels_for(&packer.rules, text_number(1), &line);
 
     printf("levels %u %u\n", levels.watermark, levels.timeout_bits);
+}
+
+static void run_haste(void)
+{
+    haste_t haste = haste_for(&packer, text_number(1), text_number(2), text_number(3));
+
+    printf("haste %u %d\n", haste.doubted, haste.is_early);
 }
 
 /* --- control datagrams ------------------------------------------------------------------------- */
@@ -280,6 +289,8 @@ static void run(const char *command)
         run_now();
     } else if (strcmp(command, "levels") == 0) {
         run_levels();
+    } else if (strcmp(command, "haste") == 0) {
+        run_haste();
     } else if (strcmp(command, "control") == 0) {
         run_control();
     } else if (strcmp(command, "reset") == 0) {

@@ -140,3 +140,41 @@ def test_a_port_calls_in_time_for_every_rule(program, rules, bytes_, line, scale
         # The first byte is known, and the timer does the rest.
         assert timeout == 0
         assert watermark == min(usable, rules.length - bytes_)
+
+
+CHARACTER = 800
+
+
+@given(
+    level=st.integers(1, 256),
+    late=st.integers(-3 * CHARACTER, 200 * CHARACTER),
+    early=st.integers(0, CHARACTER // 10),
+    gaps=st.lists(st.integers(CHARACTER * 81 // 100, CHARACTER), min_size=256, max_size=256),
+)
+@examples(400)
+def test_what_is_taken_without_a_look_at_its_time_had_come_in_time(
+    program, level, late, early, gaps
+):
+    """``late`` cycles after the packet was due; the newest character's time is ``early`` later."""
+    due = 1_000_000
+    rules = Rules(1000, 0, MAX_LENGTH, b"")
+    program.command(f"rules {rules}")
+    program.command(f"take 61 {due - rules.time}")
+    answer = program.command(f"haste {CHARACTER} {level} {due + late}")[0].split()
+    doubted, is_early = int(answer[1]), int(answer[2])
+    assert not is_early
+    times = [due + late + early]
+    for gap in gaps:
+        times.append(times[-1] - gap)
+    assert all(time < due for time in times[doubted:level])
+    # A full FIFO that is served late is still emptied several characters at once.
+    assert doubted <= 3 + max(late, 0) * 5 // (4 * CHARACTER)
+
+
+def test_a_packet_that_is_not_due_for_long_takes_whatever_comes(program):
+    program.command(f"rules {Rules(100_000, 0, MAX_LENGTH, b'')}")
+    program.command("take 61 0")
+    assert program.command(f"haste {CHARACTER} 16 50000") == ["haste 0 1"]
+    program.command(f"rules {Rules(100_000, 5_000, MAX_LENGTH, b'')}")
+    program.command("take 61 0")
+    assert program.command(f"haste {CHARACTER} 16 50000") == ["haste 16 0"]

@@ -34,6 +34,11 @@ def test_a_port_waits_for_the_services_that_its_place_allows(bench):
         (Build.SINGLE, usual): 3,
         (Build.BANKED, usual): 3,
     }
+    # With one context the port's line interrupts the service that blocks; a tier finishes it.
+    tuned = contention.ORDER_NAMES[contention.Order.TUNED]
+    waits = {row["build"]: row["wait max (us)"] for row in outcome.rows if row["order"] == tuned}
+    assert waits[Build.SINGLE] < 2
+    assert 490 < waits[Build.BANKED] <= 500
 
 
 def test_a_wait_or_a_loss_out_of_line_fails():

@@ -1,4 +1,5 @@
 /* From a serial port's FIFO into packets: tier 2, or whichever serves the port's line. */
+#include "apps/terminal/haste.h"
 #include "apps/terminal/port.h"
 
 #if UARTS > 0
@@ -8,9 +9,7 @@
 enum {
     BURST = 3,
     /* Without a packet, how long until another look. */
-    STARVED_CYCLES = CONFIG_CLOCK_FREQUENCY / 10000,
-    /* Longer than emptying a FIFO takes. */
-    EARLY_CYCLES = 16384
+    STARVED_CYCLES = CONFIG_CLOCK_FREQUENCY / 10000
 };
 
 /* Of what a character was received with, what a client can be told. */
@@ -56,33 +55,6 @@ static bool has_packet(terminal_port_t *port)
         packer_begin(&port->packer, packet);
     }
     return true;
-}
-
-/* How the characters may be taken that wait: `level` of them, of which the newest had come at `now`. */
-typedef struct {
-    uint32_t doubted; /* of the newest ones: each by its own time, for the packet may be due before it */
-    bool is_early;    /* those that come meanwhile are for this packet too */
-} haste_t;
-
-static haste_t judge(const terminal_port_t *port, uint32_t level, uint32_t now)
-{
-    const packer_t *packer = &port->packer;
-    uint32_t late_cycles = now - packer->first_time - packer->rules.time_cycles;
-    haste_t haste = {0, true};
-
-    if (packer->rules.idle_cycles != 0 || packer->rules.delimiters != 0 || packer_bytes(packer) == 0) {
-        haste = (haste_t){level, false};
-    } else if (packer->rules.time_cycles != 0) {
-        haste.is_early = (int32_t)late_cycles < -EARLY_CYCLES;
-        if ((int32_t)late_cycles >= 0) {
-            /* A sender may be a tenth faster than the port is set, with a stop bit less. */
-            uint32_t late = late_cycles < port->line.character_cycles
-                                ? 0
-                                : late_cycles / port->line.character_cycles;
-            haste.doubted = 2 + late + (late + 3) / 4;
-        }
-    }
-    return haste;
 }
 
 /* Puts a character into a packet that its time allows. False if there is none, and it is held. */
@@ -176,7 +148,7 @@ static uint32_t take_bursts(terminal_port_t *port, uint32_t most, bool more)
 static bool drain(terminal_port_t *port, uint32_t level, uint32_t now)
 {
     packer_t *packer = &port->packer;
-    haste_t haste = judge(port, level, now);
+    haste_t haste = haste_for(packer, port->line.character_cycles, level, now);
 
     while (level != 0) {
         uint32_t taken = 1;
@@ -198,7 +170,7 @@ static bool drain(terminal_port_t *port, uint32_t level, uint32_t now)
         }
         level = taken < level ? level - taken : 0;
         if (is_first) {
-            haste = judge(port, level, now);
+            haste = haste_for(packer, port->line.character_cycles, level, now);
         }
     }
     return true;
