@@ -13,6 +13,8 @@ namespace {
 
 // A failure's exit status is its number, up to this one.
 constexpr uint32_t kMostFailure = 123;
+// How much rarer lines are from the calm cycle on.
+constexpr unsigned kCalmFactor = 16;
 
 // Signals of all RVFI channels side by side.
 uint64_t channel64(const VlWide<4>& value, unsigned channel) {
@@ -199,7 +201,8 @@ void Bench::serve_bus() {
 }
 
 void Bench::drive_lines() {
-    if (options_.line_period && random() % options_.line_period == 0) {
+    const unsigned period = options_.line_period * (cycle_ < options_.line_calm ? 1 : kCalmFactor);
+    if (period && random() % period == 0) {
         const unsigned line = random() % LINES;
         lines_ |= 1u << line;
         falls_[line] = options_.pulse ? cycle_ + options_.pulse : 0;

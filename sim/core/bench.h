@@ -34,6 +34,7 @@ class Bench {
         std::string signature, trace, events, wave, result, coverage;
         unsigned wait_states = 0;
         unsigned line_period = 0;
+        uint64_t line_calm = UINT64_MAX;
         unsigned pulse = 0;
         std::vector<Raise> raises;
         uint64_t seed = 1;

@@ -24,6 +24,7 @@ const char kUsage[] = R"(usage: core_bench [options] PROGRAM.elf
   --events FILE        write a line for each change of the lines and each console mark
   --wait-states N      0 to N wait states a transfer, at random (0)
   --line-period N      raise one line every N cycles on average, at random (never)
+  --line-calm N        a sixteenth as often from cycle N on (never)
   --pulse N            lower it again after N cycles (when the program does)
   --seed N             of everything random (1)
   --wave FILE          write a VCD
@@ -56,7 +57,7 @@ struct Job {
 
 Job parse(int argc, char** argv) {
     enum { kCycles = 1, kMemory, kConsole, kTohost, kSignature, kTrace, kEvents, kWait, kPeriod,
-           kPulse, kSeed, kWave, kResult, kSweep, kSweepTiers,
+           kCalm, kPulse, kSeed, kWave, kResult, kSweep, kSweepTiers,
            kSweepStep, kSweepPairs, kCoverage, kMutation, kHelp };
     const option known[] = {{"cycles", 1, nullptr, kCycles},
                             {"memory", 1, nullptr, kMemory},
@@ -67,6 +68,7 @@ Job parse(int argc, char** argv) {
                             {"events", 1, nullptr, kEvents},
                             {"wait-states", 1, nullptr, kWait},
                             {"line-period", 1, nullptr, kPeriod},
+                            {"line-calm", 1, nullptr, kCalm},
                             {"pulse", 1, nullptr, kPulse},
                             {"seed", 1, nullptr, kSeed},
                             {"wave", 1, nullptr, kWave},
@@ -103,6 +105,7 @@ Job parse(int argc, char** argv) {
             case kEvents: options.events = optarg; break;
             case kWait: options.wait_states = static_cast<unsigned>(number(optarg)); break;
             case kPeriod: options.line_period = static_cast<unsigned>(number(optarg)); break;
+            case kCalm: options.line_calm = number(optarg); break;
             case kPulse: options.pulse = static_cast<unsigned>(number(optarg)); break;
             case kSeed: options.seed = number(optarg); break;
             case kWave: options.wave = optarg; break;

@@ -86,7 +86,6 @@ def case_of_seed(core: str, seed: int, pieces: int) -> Case:
         seed=seed,
         mix=Mix(pieces=pieces, interrupts=interrupts),
         wait_states=seed % 6,
-        # Denser, and the handlers would leave no time for the programs.
         line_period=rng.choice((30, 60, 60, 200)) * CORES[core].tiers,
         pulse=rng.choice((1, 5, 25, 25, 100)),
     )
@@ -98,10 +97,12 @@ def run_core(case: Case, model: CoreModel, folder: Path, *more_options: str) -> 
     elf = folder / "random.elf"
     elf.write_bytes(rv.elf(random_segments(case.seed, params, case.mix), params.reset_address))
     options = ["--seed", case.seed, "--wait-states", case.wait_states]
-    # A line every few hundred instructions, far from enough for an endless loop.
-    options += ["--cycles", 200_000 + 2_000 * case.mix.pieces * params.tiers]
+    cycles = 200_000 + 2_000 * case.mix.pieces * params.tiers
+    options += ["--cycles", cycles]
     if case.mix.interrupts:
         options += ["--line-period", case.line_period, "--pulse", case.pulse]
+        # Lines that rise faster than handlers serve them may leave a program no time at all.
+        options += ["--line-calm", cycles // 2]
     return model.run(elf, *map(str, options), *more_options)
 
 
