@@ -64,23 +64,22 @@
 #define NET_SENT_BATCH 4
 #endif
 
-/* Per cent of the processor that stay with the application however many frames come: the protocol service
- * and what interrupts it may have the rest of each interval, of so many microseconds. They look at the clock
- * every so many frames. 0 per cent: the network goes first always. */
+/* Per cent of the processor that stay with the application however many frames come. What is left of an
+ * interval of so many microseconds the services may use at once; then received frames wait for as long as
+ * one. They look at the clock every so many frames. 0 per cent: the network goes first always. */
 #ifndef APPLICATION_SHARE_PERCENT
 #define APPLICATION_SHARE_PERCENT 0
 #endif
 #ifndef APPLICATION_SHARE_INTERVAL_US
-#define APPLICATION_SHARE_INTERVAL_US 1000
+#define APPLICATION_SHARE_INTERVAL_US 250
 #endif
 #ifndef APPLICATION_SHARE_FRAMES
 #define APPLICATION_SHARE_FRAMES 8
 #endif
 
-/* What the interrupt tier takes for a frame, in cycles: so much is charged for each that comes while the
- * protocol tier does not run and can't time it. */
-#ifndef APPLICATION_SHARE_FRAME_CYCLES
-#define APPLICATION_SHARE_FRAME_CYCLES 300
+/* With one context: cycles for a trap's saving and restoring of registers, which it can't time itself. */
+#ifndef APPLICATION_SHARE_TRAP_CYCLES
+#define APPLICATION_SHARE_TRAP_CYCLES 100
 #endif
 
 /* Slots of each ring between tiers: a power of two with room for every packet there is, so that a
@@ -237,8 +236,8 @@ _Static_assert(APPLICATION_SHARE_PERCENT >= 0 && APPLICATION_SHARE_PERCENT < 100
 _Static_assert(APPLICATION_SHARE_INTERVAL_US >= 100 && APPLICATION_SHARE_INTERVAL_US <= 1000000,
               "APPLICATION_SHARE_INTERVAL_US must be from 100 to 1000000");
 _Static_assert(APPLICATION_SHARE_FRAMES > 0, "APPLICATION_SHARE_FRAMES must not be 0");
-_Static_assert(APPLICATION_SHARE_FRAME_CYCLES >= 0 && APPLICATION_SHARE_FRAME_CYCLES <= 10000,
-              "APPLICATION_SHARE_FRAME_CYCLES must be from 0 to 10000");
+_Static_assert(APPLICATION_SHARE_TRAP_CYCLES >= 0 && APPLICATION_SHARE_TRAP_CYCLES <= 10000,
+              "APPLICATION_SHARE_TRAP_CYCLES must be from 0 to 10000");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(NET_RING_SLOTS), "NET_RING_SLOTS must be a power of two");
 _Static_assert(NET_RING_SLOTS >= NET_PACKETS, "NET_RING_SLOTS must hold all packets");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(NET_TRANSMIT_SLOTS), "NET_TRANSMIT_SLOTS must be a power of two");

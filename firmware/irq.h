@@ -131,6 +131,14 @@ void irq_kick(uint32_t line);
  * wait if there are more; in the other builds all. */
 void irq_dispatch(uint32_t tier);
 
+#ifdef CONTEXT_TIERS
+
+/* Protocol service: cycles, modulo 2^32, that its tier and those of interrupts have had, from waking to
+ * waiting. What a service that is interrupted has had so far is missing. 0 from a core without counters. */
+uint32_t irq_protocol_cycles(void);
+
+#endif
+
 static inline void irq_dispatch_protocol(void)
 {
 #ifdef CONTEXT_TIERS

@@ -1,13 +1,10 @@
 #include "apps/share.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <generated/soc.h>
 
-#include "alarm.h"
 #include "apps/network.h"
 #include "context.h"
+#include "irq.h"
 #include "report.h"
 
 /* An experiment may choose another share. */
@@ -15,105 +12,86 @@ SET_BEFORE_RUN uint32_t application_share_percent = APPLICATION_SHARE_PERCENT;
 
 enum { INTERVAL_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * APPLICATION_SHARE_INTERVAL_US };
 
-static uint32_t limit_cycles; /* that the protocol service may have of an interval; 0: all */
-static uint32_t interval_start;
-static uint32_t used_cycles; /* since then */
-static uint32_t begun;
-static bool held;
-static bool in_protocol;
-static uint32_t interrupt_begun;
-/* Interrupts that have not ended: with one context they interrupt each other. */
-static uint32_t interrupts;
+#if defined(CONTEXT_TIERS) && !TIERV_HAS_COUNTERS
+_Static_assert(APPLICATION_SHARE_PERCENT == 0,
+              "APPLICATION_SHARE_PERCENT must be 0 in a core with tiers and without counters");
+#endif
 
-/* Set by the alarm, in the interrupt service, and taken back by the protocol service. */
-static volatile bool interval_is_over;
+bool share_is_kept;
+
+/* Cycles of every 2^16 that the services may have. */
+static uint32_t rate;
+
+/* What they may have at once, what they may still have, which is less than 0 if they have had too much, and
+ * clock and used_cycles() when that was so. */
+static int32_t most;
+static int32_t left;
+static uint32_t counted_clock;
+static uint32_t counted_cycles;
 
 static void ring(alarm_t *alarm)
 {
     (void)alarm;
-    interval_is_over = true;
     context_post_protocol();
 }
 
 static alarm_t over = {.ring = ring};
 
-/* Begins an interval in which so much has been used already. */
-static void begin_interval(uint32_t now, uint32_t used)
-{
-    held = false;
-    interval_start = now;
-    used_cycles = used;
-    net_allow(&network, APPLICATION_SHARE_FRAMES);
-}
-
-/* What the last interval had too much, and with tiers the frames that came while they had to wait. */
-static uint32_t arrears(void)
-{
-    uint32_t excess = used_cycles > limit_cycles ? used_cycles - limit_cycles : 0;
-
 #ifdef CONTEXT_TIERS
-    excess += RING_COUNT(&network.received) * APPLICATION_SHARE_FRAME_CYCLES;
-#endif
-    return excess;
+
+static uint32_t used_cycles(void)
+{
+    return irq_protocol_cycles();
 }
+
+#else
+
+share_timing_t share_timing;
+
+static uint32_t used_cycles(void)
+{
+    return share_timing.used_cycles;
+}
+
+#endif
 
 void share_init(void)
 {
-    limit_cycles = application_share_percent == 0
-                       ? 0
-                       : INTERVAL_CYCLES / 100 * (100 - application_share_percent);
-    if (limit_cycles != 0) {
-        begin_interval(alarm_clock(), 0);
-    }
-}
-
-void share_begin_interrupt(void)
-{
-    if (limit_cycles != 0 && !in_protocol && interrupts++ == 0) {
-        interrupt_begun = alarm_clock();
-    }
-}
-
-void share_end_interrupt(void)
-{
-    if (limit_cycles != 0 && !in_protocol && --interrupts == 0) {
-        used_cycles += alarm_clock() - interrupt_begun;
-    }
-}
-
-void share_begin(void)
-{
-    if (limit_cycles == 0) {
+    if (application_share_percent == 0) {
         return;
     }
-    in_protocol = true;
-    begun = alarm_clock();
-    if (interval_is_over) {
-        interval_is_over = false;
-        begin_interval(begun, arrears());
-    }
+    rate = (100 - application_share_percent) * 65536 / 100;
+    most = (int32_t)((uint64_t)INTERVAL_CYCLES * rate >> 16);
+    left = most;
+    counted_clock = alarm_clock();
+    net_allow(&network, APPLICATION_SHARE_FRAMES);
+    share_is_kept = true;
 }
 
-void share_end(void)
+/* Adds what time has brought, and takes off what was used meanwhile. */
+static void count(void)
 {
-    if (limit_cycles == 0) {
+    uint32_t clock = alarm_clock();
+    uint32_t cycles = used_cycles();
+    uint32_t passed = clock - counted_clock;
+    uint32_t brought = (uint32_t)((uint64_t)passed * rate >> 16);
+    int32_t now = left + (int32_t)brought - (int32_t)(cycles - counted_cycles);
+
+    counted_clock = clock;
+    counted_cycles = cycles;
+    left = now < most ? now : most;
+}
+
+void share_look(void)
+{
+    if (over.is_set || !net_is_held(&network)) {
         return;
     }
-    in_protocol = false;
-    uint32_t now = alarm_clock();
-    uint32_t passed = now - interval_start;
-    used_cycles += now - begun;
-    if (held || !net_is_held(&network)) {
-        return;
-    }
-    if (passed >= INTERVAL_CYCLES) {
-        begin_interval(now, 0);
-    } else if (used_cycles < limit_cycles) {
+    count();
+    if (left > 0) {
         net_allow(&network, APPLICATION_SHARE_FRAMES);
+        context_post_protocol();
     } else {
-        held = true;
-        alarm_set(&over, INTERVAL_CYCLES - passed);
-        return;
+        alarm_set(&over, INTERVAL_CYCLES);
     }
-    context_post_protocol();
 }

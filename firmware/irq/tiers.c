@@ -19,6 +19,7 @@ typedef struct {
     uint32_t kicked;  /* the server's: taken and not yet served */
     uint32_t mask;    /* lines that it shall serve: written by the application */
     uint32_t applied; /* the server's: lines that it serves */
+    uint32_t owned;   /* the server's: its counter of cycles, of which only it can read */
 } server_t;
 
 static server_t servers[TIERS];
@@ -122,6 +123,22 @@ void irq_dispatch(uint32_t tier)
     dispatch(&servers[tier], tier);
 }
 
+/* Cycles in which the caller's tier was the most urgent one awake. */
+INLINE uint32_t owned(void)
+{
+    return CSR_READ(CSR_MHPMCOUNTER3);
+}
+
+uint32_t irq_protocol_cycles(void)
+{
+    uint32_t cycles = owned();
+
+    for (uint32_t tier = TIER_INTERRUPT; tier < TIERS; tier++) {
+        cycles += servers[tier].owned;
+    }
+    return cycles;
+}
+
 void irq_kick(uint32_t line)
 {
     uint32_t tier = irq_table[line + 1].tier;
@@ -216,6 +233,7 @@ static void interrupt_tier(void *number)
     for (;;) {
         tier_sleep();
         dispatch(server, tier);
+        server->owned = owned();
     }
 }
 

@@ -13,6 +13,8 @@ from tierv.sim.experiments.experiment import Settings
 CLOCK_HZ = 100_000_000
 #: A frame in so many cycles is more than any build can take.
 FLOOD_CYCLES = 100
+#: In so many each one is served by itself, and the services are busy nearly always.
+SINGLY_CYCLES = 1_066
 
 
 def rows(**changes) -> list[dict]:
@@ -68,6 +70,8 @@ def test_the_application_keeps_its_share_and_every_serial_byte_arrives():
     assert row["computation left (%)"] >= 20
     assert (row["serial bytes lost"], row["LIN responses lost"]) == (0, 0)
     assert 0 < trial.delivered < trial.offered / 2
+    singly = overload_trial.run_trial(setup, "sink", SINGLY_CYCLES, 20, settings)
+    assert overload._row(case, singly, quiet, settings)["computation left (%)"] >= 20
     free = overload_trial.run_trial(setup, "sink", FLOOD_CYCLES, 0, settings)
     starved = overload._row(replace(case, share=0), free, quiet, settings)
     assert starved["computation left (%)"] < 20
