@@ -6,6 +6,7 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
+from .cache.port import memory_port_members
 from .params import CoreParams
 from .rvfi import port_members
 from .tcm import TightlyCoupledMemory
@@ -43,7 +44,11 @@ class Cluster(wiring.Component):
         self._core = Core(params)
         self._imem = TightlyCoupledMemory(size_bytes=params.imem.size_bytes, columns=2)
         self._dmem = TightlyCoupledMemory(size_bytes=params.dmem.size_bytes)
-        self._shared_ports = CORE_PORTS + tuple(port_members(params) if params.rvfi else ())
+        self._shared_ports = CORE_PORTS
+        if params.has_caches:
+            self._shared_ports += tuple(memory_port_members())
+        if params.rvfi:
+            self._shared_ports += tuple(port_members(params))
         members = {name: self._core.signature.members[name] for name in self._shared_ports}
         for prefix, memory in (("imem", self._imem), ("dmem", self._dmem)):
             for name in MEMORY_PORTS:

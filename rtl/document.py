@@ -33,6 +33,8 @@ def c_header(params: CoreParams) -> str:
         f"#define TIERV_IMEM_BYTES {params.imem.size_bytes:#x}",
         f"#define TIERV_DMEM_BASE {params.dmem.base:#x}",
         f"#define TIERV_DMEM_BYTES {params.dmem.size_bytes:#x}",
+        f"#define TIERV_ICACHE_BYTES {params.icache_bytes}",
+        f"#define TIERV_DCACHE_BYTES {params.dcache_bytes}",
         f"#define TIERV_HAS_COUNTERS {int(params.counters)}",
         f"#define TIERV_HAS_LINE_STAMPS {int(params.line_stamps)}",
         "",

@@ -18,6 +18,12 @@ ISSUE_TO_M_CYCLES = 3
 PC_BITS = 30
 
 
+def target_bits(params: CoreParams) -> int:
+    """Width of the target of a jump that is followed before it executes: a word address within
+    local memory, or a whole one if there is an instruction cache."""
+    return PC_BITS if params.icache_bytes else params.imem.size_log2 - 2
+
+
 def tier_event_layout(params: CoreParams) -> data.StructLayout:
     """Something that happens to one tier in a cycle."""
     return data.StructLayout({"valid": 1, "tier": params.tier_bits})
@@ -352,4 +358,14 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             # Found in X: the tier will not go on with what was fetched.
             "departs": 1,
         }
+        | (
+            {
+                # Its address is cached.
+                "cached": 1,
+                # It waits for stores to cached memory.
+                "waits_for_stores": 1,
+            }
+            if params.dcache_bytes
+            else {}
+        )
     )

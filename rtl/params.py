@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .isa import MAX_LINES, MAX_TIERS
 
 #: Smallest and largest tightly coupled memory in bytes.
 MIN_LOCAL_BYTES = 1 << 10
 MAX_LOCAL_BYTES = 1 << 24
+#: Smallest and largest range of addresses that is cached, cache and line in bytes.
+MIN_CACHED_BYTES, MAX_CACHED_BYTES = 1 << 17, 1 << 30
+MIN_CACHE_BYTES, MAX_CACHE_BYTES = 1 << 10, 1 << 16
+MIN_LINE_BYTES, MAX_LINE_BYTES = 1 << 4, 1 << 7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,15 +24,18 @@ class Region:
     is not a multiple of the size.
     """
 
+    _LEAST_BYTES: ClassVar[int] = MIN_LOCAL_BYTES
+    _MOST_BYTES: ClassVar[int] = MAX_LOCAL_BYTES
+
     base: int
     size_bytes: int
 
     def __post_init__(self) -> None:
         size = self.size_bytes
-        if not MIN_LOCAL_BYTES <= size <= MAX_LOCAL_BYTES or size & (size - 1):
+        least, most = self._LEAST_BYTES, self._MOST_BYTES
+        if not least <= size <= most or size & (size - 1):
             raise ValueError(
-                f"size_bytes must be a power of two from {MIN_LOCAL_BYTES} to {MAX_LOCAL_BYTES},"
-                f" not {size!r}"
+                f"size_bytes must be a power of two from {least} to {most}, not {size!r}"
             )
         if not 0 <= self.base < 1 << 32 or self.base % size:
             raise ValueError(f"base must be a 32-bit multiple of {size:#x}, not {self.base:#x}")
@@ -42,6 +50,14 @@ class Region:
         return (
             self.base < other.base + other.size_bytes and other.base < self.base + self.size_bytes
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachedRegion(Region):
+    """The same for addresses that are cached: external memory, never a device."""
+
+    _LEAST_BYTES: ClassVar[int] = MIN_CACHED_BYTES
+    _MOST_BYTES: ClassVar[int] = MAX_CACHED_BYTES
 
 
 def _check_range(name: str, value: int, low: int, high: int) -> None:
@@ -81,6 +97,13 @@ class CoreParams:
     zba: bool = False
     zbb: bool = False
     zbs: bool = False
+    #: Bytes of the instruction cache and of the data cache, powers of two; 0: there is none.
+    icache_bytes: int = 0
+    dcache_bytes: int = 0
+    #: Bytes of a line of either, a power of two.
+    cache_line_bytes: int = 32
+    #: What is cached; accesses in this range use the memory port.
+    cached: CachedRegion = CachedRegion(base=0x4000_0000, size_bytes=256 << 20)
     #: RVFI outputs.
     rvfi: bool = False
     #: Replace multiply and divide by the formal stand-ins of riscv-formal.
@@ -102,8 +125,37 @@ class CoreParams:
             raise ValueError(
                 f"imem and dmem must not overlap, not {self.imem.base:#x} and {self.dmem.base:#x}"
             )
+        self._check_caches()
         if self.altops and not self.rvfi:
             raise ValueError("altops must be used with rvfi, not alone")
+
+    def _check_caches(self) -> None:
+        if not isinstance(self.cached, CachedRegion):
+            raise ValueError(f"cached must be a CachedRegion, not {self.cached!r}")
+        for name, low, high in (
+            ("icache_bytes", MIN_CACHE_BYTES, MAX_CACHE_BYTES),
+            ("dcache_bytes", MIN_CACHE_BYTES, MAX_CACHE_BYTES),
+            ("cache_line_bytes", MIN_LINE_BYTES, MAX_LINE_BYTES),
+        ):
+            size = getattr(self, name)
+            _check_range(name, size, 0, high)
+            if size & (size - 1) or (size < low and (size or name == "cache_line_bytes")):
+                or_none = "" if name == "cache_line_bytes" else "0 or "
+                raise ValueError(
+                    f"{name} must be {or_none}a power of two from {low} to {high}, not {size!r}"
+                )
+        for name in ("imem", "dmem"):
+            local = getattr(self, name)
+            if self.has_caches and self.cached.overlaps(local):
+                raise ValueError(
+                    f"cached and {name} must not overlap, not {self.cached.base:#x} and"
+                    f" {local.base:#x}"
+                )
+
+    @property
+    def has_caches(self) -> bool:
+        """Whether there is a cache, and so a memory port."""
+        return bool(self.icache_bytes or self.dcache_bytes)
 
     @property
     def extensions(self) -> tuple[str, ...]:

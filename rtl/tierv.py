@@ -13,6 +13,9 @@ from .backend.execute import Execute
 from .backend.muldiv import Divider, Multiplier
 from .backend.operands import Operands
 from .backend.writeback import WriteBack
+from .cache.data import DataCache
+from .cache.instruction import InstructionCache
+from .cache.port import MemoryPort, memory_port_members
 from .frontend.bus_fetch import BusFetcher
 from .frontend.fetch import Fetcher
 from .frontend.history import BranchHistory
@@ -38,7 +41,8 @@ class Core(wiring.Component):
     """A RISC-V core with ``params.tiers`` banked register contexts.
 
     Contains no memory but its registers. The local ports answer in the next cycle, always; the
-    bus port is Wishbone B4 classic with word addresses.
+    bus port is Wishbone B4 classic with word addresses. With a cache there is another one for
+    the cached addresses, the memory port.
     """
 
     def __init__(self, params: CoreParams) -> None:
@@ -76,6 +80,7 @@ class Core(wiring.Component):
                 "retire_tier": Out(p.tier_bits),
                 "retire_pc": Out(32),
             }
+            | (memory_port_members() if p.has_caches else {})
             | (port_members(p) if p.rvfi else {})
         )
 
@@ -112,6 +117,15 @@ class Core(wiring.Component):
         self._lines = m.submodules.line_unit = LineUnit(p)
         self._cycles = m.submodules.cycles = CycleCounter(p)
         self._instructions = m.submodules.instructions = InstructionCounter(p)
+        # What a load reads in M without the bus.
+        self._m_word = self.dmem_read_data
+        if p.has_caches:
+            self._memory = m.submodules.memory = MemoryPort(p)
+        if p.icache_bytes:
+            self._instruction_cache = m.submodules.instruction_cache = InstructionCache(p)
+        if p.dcache_bytes:
+            self._data_cache = m.submodules.data_cache = DataCache(p)
+            self._m_word = Mux(self._m.cached, self._data_cache.read_data, self.dmem_read_data)
 
         self._join_front_end(m)
         self._join_decode(m)
@@ -120,6 +134,8 @@ class Core(wiring.Component):
         self._join_bus(m)
         self._join_system(m)
         self._join_csrs(m)
+        if p.has_caches:
+            self._join_caches(m)
         if p.rvfi:
             self._join_rvfi(m)
         return m
@@ -212,7 +228,7 @@ class Core(wiring.Component):
             operands.a_writer.eq(self._write_back.writer),
             operands.x_result.eq(self._execute.result),
             operands.m_result.eq(self._m.result),
-            operands.m_word.eq(self.dmem_read_data),
+            operands.m_word.eq(self._m_word),
             operands.a_result.eq(self._write_back.result),
             operands.w_result.eq(self._write_back.last_result),
             operands.write.valid.eq(self._write_back.writer.valid),
@@ -321,7 +337,7 @@ class Core(wiring.Component):
             write_back.postponed.eq(commit.postponed),
             write_back.csr_data.eq(csrs.read_data),
             write_back.product.eq(self._multiplier.result),
-            write_back.local_word.eq(self.dmem_read_data),
+            write_back.local_word.eq(self._m_word),
             write_back.bus_word.eq(bus.read_data),
             write_back.late.valid.eq(commit.late_taken),
             write_back.late.tier.eq(bus.late.tier),
@@ -366,6 +382,69 @@ class Core(wiring.Component):
             bus.err.eq(self.wb_err),
         ]
 
+    def _join_caches(self, m: Module) -> None:
+        """The memory port, and the caches that there are."""
+        p = self.params
+        memory = self._memory
+        for name, member in memory_port_members().items():
+            inner, outer = getattr(memory, name.removeprefix("mem_")), getattr(self, name)
+            m.d.comb += inner.eq(outer) if member.flow is In else outer.eq(inner)
+        # As fence.i retires, so that what is fetched next is new.
+        invalidate = Signal()
+        m.d.comb += invalidate.eq(self._commit.retired.valid & self._m.control.fence_i)
+        if p.icache_bytes:
+            fetcher = self._fetcher
+            cache = self._instruction_cache
+            m.d.comb += [
+                cache.invalidate.eq(invalidate),
+                cache.lookup_pc.eq(fetcher.lookup_pc),
+                cache.pc.eq(fetcher.arrival.pc),
+                cache.start.eq(fetcher.line_start),
+                cache.start_tier.eq(fetcher.arrival.tier),
+                cache.cancel.eq(fetcher.line_cancel),
+                cache.taken.eq(fetcher.line_taken),
+                fetcher.cache_hit.eq(cache.hit),
+                fetcher.cache_words.eq(cache.words),
+                fetcher.line_busy.eq(cache.busy),
+                fetcher.line_done.eq(cache.done),
+                fetcher.line_tier.eq(cache.tier),
+                fetcher.line_words.eq(cache.missed_words),
+                fetcher.line_faults.eq(cache.missed_faults),
+                memory.instruction.eq(cache.request),
+                cache.answer.eq(memory.instruction_answer),
+            ]
+        if p.dcache_bytes:
+            execute = self._execute
+            bus = self._bus
+            cache = self._data_cache
+            m.d.comb += [
+                cache.invalidate.eq(invalidate),
+                cache.word.eq(execute.cache_word),
+                cache.store.eq(execute.cache_store),
+                cache.store_tier.eq(execute.x.tier),
+                cache.store_mask.eq(execute.cache_mask),
+                cache.store_data.eq(execute.dmem_write_data),
+                execute.cache_hit.eq(cache.hit),
+                execute.cache_room.eq(cache.room),
+                execute.stores_open.eq(cache.stores_open),
+                cache.wait_for_stores.valid.eq(self._m.valid & self._m.waits_for_stores),
+                cache.wait_for_stores.tier.eq(self._m.tier),
+                bus.open_cached.eq(self._m.cached),
+                bus.store_failed.eq(cache.store_failed),
+                cache.load.eq(bus.cached_load),
+                cache.load_word.eq(bus.cached_word),
+                cache.load_taken.eq(bus.cached_taken),
+                bus.cached_done.eq(cache.load_done),
+                bus.cached_error.eq(cache.load_error),
+                bus.cached_data.eq(cache.load_data),
+                memory.data.eq(cache.request),
+                cache.answer.eq(memory.data_answer),
+                memory.store_valid.eq(cache.memory_store_valid),
+                memory.store.eq(cache.memory_store),
+                cache.memory_store_done.eq(memory.store_done),
+                cache.memory_store_error.eq(memory.store_error),
+            ]
+
     def _join_system(self, m: Module) -> None:
         """Tier state, lines and counters."""
         p = self.params
@@ -383,7 +462,9 @@ class Core(wiring.Component):
             tiers.wake.eq(self._csrs.wake),
             tiers.settled.eq(bus.settled),
             tiers.wait_for_bus.eq(commit.wait_for_bus),
-            tiers.bus_busy.eq(bus.busy),
+            tiers.bus_busy.eq(
+                bus.busy | self._data_cache.stores_busy if p.dcache_bytes else bus.busy
+            ),
             tiers.wait_for_divider.eq(commit.wait_for_divider),
             tiers.divider_busy.eq(self._divider.busy),
             tiers.interrupt.eq(self._csrs.interrupt),
@@ -464,7 +545,7 @@ class Core(wiring.Component):
             monitor.retired.eq(commit.retired),
             monitor.postponed.eq(commit.postponed),
             monitor.trap.eq(commit.trap),
-            monitor.local_word.eq(self.dmem_read_data),
+            monitor.local_word.eq(self._m_word),
             monitor.bus_word.eq(self._bus.read_data),
             monitor.waking.eq(self._tiers.waking),
             monitor.late.valid.eq(commit.late_taken),

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from amaranth.hdl import Array, Cat, Mux, Value, ValueLike
 
+from .params import Region
+
 
 def one_hot(index: Value, width: int) -> Value:
     """``width`` bits, bit n set where ``index`` is n; an index out of range sets none."""
@@ -31,6 +33,11 @@ def applied(csr, live: Value, lsb: int = 0) -> Value:
     source = csr.source[lsb : lsb + len(live)]
     changed = Mux(csr.operation[0], live & ~source, live | source)
     return Mux(csr.operation[1], changed, source)
+
+
+def in_region(word: Value, region: Region) -> Value:
+    """1 if a word address lies in the region."""
+    return word[region.size_log2 - 2 :] == region.base >> region.size_log2
 
 
 def redirects(redirect, tier: Value | int) -> Value:

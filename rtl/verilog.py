@@ -8,7 +8,7 @@ import click
 from amaranth.back import verilog
 
 from .cluster import Cluster
-from .params import CoreParams, Region
+from .params import CachedRegion, CoreParams, Region
 from .tierv import Core
 
 #: Verilog names of the modules.
@@ -54,6 +54,15 @@ NUMBER = _Number()
 @click.option("--zba/--no-zba", default=CoreParams.zba, show_default=True)
 @click.option("--zbb/--no-zbb", default=CoreParams.zbb, show_default=True)
 @click.option("--zbs/--no-zbs", default=CoreParams.zbs, show_default=True)
+@click.option("--icache-bytes", type=NUMBER, default=CoreParams.icache_bytes, show_default=True)
+@click.option("--dcache-bytes", type=NUMBER, default=CoreParams.dcache_bytes, show_default=True)
+@click.option(
+    "--cache-line-bytes", type=NUMBER, default=CoreParams.cache_line_bytes, show_default=True
+)
+@click.option("--cached-base", type=NUMBER, default=CoreParams.cached.base, show_default=True)
+@click.option(
+    "--cached-bytes", type=NUMBER, default=CoreParams.cached.size_bytes, show_default=True
+)
 @click.option("--rvfi", is_flag=True, help="Add the RISC-V Formal Interface.")
 @click.option("--altops", is_flag=True, help="Formal stand-ins for multiply and divide.")
 @click.option("--cluster", is_flag=True, help="Include the tightly coupled memories.")
@@ -63,6 +72,8 @@ def main(
     imem_bytes: int,
     dmem_base: int,
     dmem_bytes: int,
+    cached_base: int,
+    cached_bytes: int,
     cluster: bool,
     output: Path,
     **parameters,
@@ -72,6 +83,7 @@ def main(
         params = CoreParams(
             imem=Region(base=imem_base, size_bytes=imem_bytes),
             dmem=Region(base=dmem_base, size_bytes=dmem_bytes),
+            cached=CachedRegion(base=cached_base, size_bytes=cached_bytes),
             **parameters,
         )
     except ValueError as error:

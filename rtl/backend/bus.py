@@ -40,7 +40,8 @@ class BusUnit(wiring.Component):
     """Run the tiers' loads and stores on the bus, the most urgent first.
 
     Each tier has one slot. What is on the bus ends first: that transaction is all that an urgent
-    tier can have to wait for. Wishbone B4 classic cycles, one word each.
+    tier can have to wait for. Wishbone B4 classic cycles, one word each. A load that the data cache
+    has missed has a slot as well, but keeps clear of the bus.
     """
 
     def __init__(self, params: CoreParams) -> None:
@@ -102,6 +103,23 @@ class BusUnit(wiring.Component):
                 "ack": In(1),
                 "err": In(1),
             }
+            | (
+                {
+                    #: What opens is a load for the data cache.
+                    "open_cached": In(1),
+                    # The most urgent of these, and its answer (`DataCache`).
+                    "cached_load": Out(tier_event_layout(p)),
+                    "cached_word": Out(PC_BITS),
+                    "cached_done": In(tier_event_layout(p)),
+                    "cached_error": In(1),
+                    "cached_data": In(32),
+                    "cached_taken": Out(1),
+                    #: A store to cached memory ended in an error.
+                    "store_failed": In(tier_event_layout(p)),
+                }
+                if p.dcache_bytes
+                else {}
+            )
         )
 
     def elaborate(self, platform) -> Module:
@@ -112,6 +130,9 @@ class BusUnit(wiring.Component):
         buffered = Signal(tiers)
         loads = Signal(tiers)
         errors = Signal(tiers)
+
+        # Loads for the data cache.
+        cached = Signal(tiers)
 
         # What is on the bus.
         active = Signal()
@@ -145,7 +166,10 @@ class BusUnit(wiring.Component):
         for tier in range(tiers):
             here = active & ~active_fetch & (active_tier == tier)
             opens = self.open & (self.tier == tier)
-            m.d.comb += waiting[tier].eq(((states[tier] == SlotState.OPEN) & ~here) | opens)
+            waits = ((states[tier] == SlotState.OPEN) & ~here) | opens
+            if p.dcache_bytes:
+                waits = waits & ~Mux(opens, self.open_cached, cached[tier])
+            m.d.comb += waiting[tier].eq(waits)
         data_tier = Signal(p.tier_bits)
         fetch_waits = Signal()
         fetch_first = Signal()
@@ -165,10 +189,26 @@ class BusUnit(wiring.Component):
         m.submodules.results = results
         result_write = results.write_port()
         result_read = results.read_port(domain="comb")
+        ended = finishes & ~active_fetch
+        ends_cached = Signal()
+        error = self.err
+        if p.dcache_bytes:
+            m.d.comb += [
+                self.cached_taken.eq(~ended),
+                ends_cached.eq(self.cached_done.valid & ~ended),
+                result_write.addr.eq(Mux(ended, active_tier, self.cached_done.tier)),
+                result_write.data.eq(Mux(ended, self.dat_r, self.cached_data)),
+                result_write.en.eq(ended | ends_cached),
+            ]
+            error = Mux(ended, self.err, self.cached_error)
+            self._choose_cached(m, states, cached, slots)
+        else:
+            m.d.comb += [
+                result_write.addr.eq(active_tier),
+                result_write.data.eq(self.dat_r),
+                result_write.en.eq(ended),
+            ]
         m.d.comb += [
-            result_write.addr.eq(active_tier),
-            result_write.data.eq(self.dat_r),
-            result_write.en.eq(finishes & ~active_fetch),
             result_read.addr.eq(Mux(self.late_taken, self.late.tier, self.tier)),
             self.read_data.eq(result_read.data),
         ]
@@ -186,6 +226,8 @@ class BusUnit(wiring.Component):
             state = states[tier]
             opens = self.open & (self.tier == tier)
             ends = finishes & ~active_fetch & (active_tier == tier)
+            if p.dcache_bytes:
+                ends = ends | (ends_cached & (self.cached_done.tier == tier))
             collected = self.collect & (self.tier == tier)
             written = self.late_taken & (self.late.tier == tier)
             failure_taken = self.failure_taken.valid & (self.failure_taken.tier == tier)
@@ -197,20 +239,25 @@ class BusUnit(wiring.Component):
                 ]
             with m.Elif(ends):
                 with m.If(~buffered[tier]):
-                    m.d.sync += [state.eq(SlotState.DONE), errors[tier].eq(self.err)]
-                with m.Elif(loads[tier] & ~self.err):
+                    m.d.sync += [state.eq(SlotState.DONE), errors[tier].eq(error)]
+                with m.Elif(loads[tier] & ~error):
                     m.d.sync += state.eq(SlotState.LATE)
                 with m.Else():
                     m.d.sync += state.eq(SlotState.IDLE)
             with m.Elif(collected | written):
                 m.d.sync += state.eq(SlotState.IDLE)
-            with m.If(ends & buffered[tier] & self.err):
+            with m.If(ends & buffered[tier] & error):
                 m.d.sync += [
                     self.failed[tier].eq(1),
                     self.failed_store[tier].eq(~loads[tier]),
                 ]
             with m.Elif(failure_taken):
                 m.d.sync += self.failed[tier].eq(0)
+            if p.dcache_bytes:
+                with m.If(self.store_failed.valid & (self.store_failed.tier == tier)):
+                    m.d.sync += [self.failed[tier].eq(1), self.failed_store[tier].eq(1)]
+                with m.If(opens):
+                    m.d.sync += cached[tier].eq(self.open_cached)
 
             idle = state == SlotState.IDLE
             m.d.comb += [
@@ -267,3 +314,20 @@ class BusUnit(wiring.Component):
             ),
         ]
         return m
+
+    def _choose_cached(self, m: Module, states, cached: Signal, slots: Memory) -> None:
+        """Ask the data cache for the most urgent load that it has missed."""
+        open_ = Signal(self._params.tiers)
+        read = slots.read_port(domain="comb")
+        m.d.comb += [
+            open_.eq(
+                Cat(
+                    (states[tier] == SlotState.OPEN) & cached[tier]
+                    for tier in range(self._params.tiers)
+                )
+            ),
+            self.cached_load.valid.eq(open_.any()),
+            self.cached_load.tier.eq(highest(open_)),
+            read.addr.eq(self.cached_load.tier),
+            self.cached_word.eq(data.View(ACCESS, read.data).address[2:]),
+        ]

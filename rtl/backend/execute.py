@@ -11,7 +11,7 @@ from ..layouts import PC_BITS, decoded_layout, executed_layout, tier_event_layou
 from ..params import CoreParams
 from ..system.csr import implemented
 from ..system.csr_select import is_one_of
-from ..util import bit, one_hot
+from ..util import bit, in_region, one_hot
 from .alu import Alu
 
 CSR = csr_addresses()
@@ -68,6 +68,20 @@ class Execute(wiring.Component):
                 "dmem_write_mask": Out(4),
                 "dmem_write_data": Out(32),
             }
+            | (
+                {
+                    # The data cache; its store has the data of `dmem_write_data`.
+                    "cache_word": Out(PC_BITS),
+                    "cache_hit": In(1),
+                    "cache_store": Out(1),
+                    "cache_mask": Out(4),
+                    "cache_room": In(1),
+                    #: Tiers with stores on their way to cached memory.
+                    "stores_open": In(params.tiers),
+                }
+                if p.dcache_bytes
+                else {}
+            )
         )
 
     def elaborate(self, platform) -> Module:
@@ -148,10 +162,20 @@ class Execute(wiring.Component):
         remote = (control.load | control.store) & ~local & ~misaligned & ~stopped & ~skipped
         # The access has ended before its instruction comes back; one in M collects its own.
         done = bit(self.bus_done, x.tier) & ~(executed.valid & executed.collects & follows)
+        waits_for_stores: Value = C(0)
+        if p.dcache_bytes:
+            served, no_room = self._cached(m, address, misaligned, done, executes)
+            remote = remote & ~served
+            waits_for_stores = no_room & ~stopped & ~skipped
+            m.d.comb += self.cache_mask.eq(mask)
         waits_for_access = remote & ~buffered & ~done
+        if p.dcache_bytes:
+            waits_for_access = waits_for_access | waits_for_stores
         access_fault = remote & ~buffered & done & bit(self.bus_error, x.tier)
         certain = ~stopped & ~skipped & ~fault
         divide_waits = control.divide & ~self.divide_ready
+        # Code may come from memory by another way than stores go there.
+        fences = control.fence | control.fence_i if p.has_caches else control.fence
         flushes = control.fence_i | (
             control.csr & control.csr_writes & is_one_of(csr_address, FLUSHING_CSRS)
         )
@@ -186,7 +210,7 @@ class Execute(wiring.Component):
             executed.buffered.eq(buffered),
             executed.needs_idle.eq(
                 Mux(
-                    (remote & buffered) | (control.fence & ~stopped & ~skipped),
+                    (remote & buffered) | (fences & ~stopped & ~skipped),
                     one_hot(x.tier, p.tiers),
                     0,
                 )
@@ -225,7 +249,30 @@ class Execute(wiring.Component):
             executed.fault_cause.eq(cause),
             executed.divide_waits.eq(divide_waits),
         ]
+        if p.dcache_bytes:
+            m.d.sync += [
+                executed.cached.eq(in_region(address[2:], p.cached)),
+                executed.waits_for_stores.eq(waits_for_stores),
+            ]
         return m
+
+    def _cached(self, m: Module, address: Value, misaligned: Value, done: Value, executes: Value):
+        """Access cached memory. Returns two values: the access goes nowhere else; the instruction
+        waits for stores, because it is a fence or there is no room for its own."""
+        x = self.x
+        control = x.control
+        cached = Signal()
+        fences = control.fence | control.fence_i
+        stores = control.store & cached & ~misaligned
+        m.d.comb += [
+            cached.eq(in_region(address[2:], self._params.cached)),
+            self.cache_word.eq(address[2:]),
+            self.cache_store.eq(executes & stores & self.cache_room),
+        ]
+        # A load that missed comes back for its word, though its line may be there now.
+        served = cached & (control.store | (self.cache_hit & ~done))
+        waits = (stores & ~self.cache_room) | (fences & bit(self.stores_open, x.tier))
+        return served, waits
 
     def _fault(self, m: Module, taken: Value, address: Value, misaligned: Value):
         """Exceptions that depend on the operands."""

@@ -7,9 +7,15 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from ..layouts import PC_BITS, arrival_layout, redirect_layout, tier_event_layout
+from ..layouts import (
+    PC_BITS,
+    arrival_layout,
+    redirect_layout,
+    target_bits,
+    tier_event_layout,
+)
 from ..params import CoreParams
-from ..util import bit, highest, one_hot, pick, redirects
+from ..util import bit, highest, in_region, one_hot, pick, redirects
 
 #: Pairs of words that a tier's buffer holds.
 BUFFER_PAIRS = 4
@@ -41,9 +47,9 @@ class Fetcher(wiring.Component):
                 "dropped": In(tier_event_layout(params)),
                 #: The pair that is being predecoded is the last one of its stream.
                 "ended": In(tier_event_layout(params)),
-                #: The stream goes on at `target`, a word address within local memory.
+                #: The stream goes on at `target` (``layouts.target_bits``).
                 "has_target": In(1),
-                "target": In(params.imem.size_log2 - 2),
+                "target": In(target_bits(params)),
                 #: Pairs in each tier's buffer.
                 "pairs": In(data.ArrayLayout(range(BUFFER_PAIRS + 1), params.tiers)),
                 #: Stage P: the pair asked for, and for whom.
@@ -64,12 +70,30 @@ class Fetcher(wiring.Component):
                 "bus_words": In(data.ArrayLayout(32, 2)),
                 "bus_faults": In(2),
             }
+            | (
+                {
+                    # The instruction cache: stage F, and a miss.
+                    "cache_hit": In(1),
+                    "cache_words": In(data.ArrayLayout(32, 2)),
+                    "line_start": Out(1),
+                    "line_cancel": Out(1),
+                    "line_taken": Out(1),
+                    "line_busy": In(1),
+                    "line_done": In(1),
+                    "line_tier": In(params.tier_bits),
+                    "line_words": In(data.ArrayLayout(32, 2)),
+                    "line_faults": In(2),
+                }
+                if params.icache_bytes
+                else {}
+            )
         )
 
     def elaborate(self, platform) -> Module:
         m = Module()
         p = self._params
         tiers = p.tiers
+        caches = bool(p.icache_bytes)
 
         # F: the pair on its way, and the events of the last cycle that may drop it.
         f_valid = Signal()
@@ -80,8 +104,7 @@ class Fetcher(wiring.Component):
         ended = Signal(tier_event_layout(p))
         ended_has_target = Signal()
         index_bits = p.imem.size_log2 - 2
-        local_base = p.imem.base >> p.imem.size_log2
-        target = Signal(index_bits)
+        target = Signal(target_bits(p))
         m.d.sync += [
             ended.valid.eq(self.ended.valid & ~redirects(self.redirect, self.ended.tier)),
             ended.tier.eq(self.ended.tier),
@@ -90,8 +113,11 @@ class Fetcher(wiring.Component):
         ]
 
         f_live = Signal()
+        # The pair behind one that missed is asked for before that is known.
+        missed = Signal(tier_event_layout(p))
+        f_valid_alone = f_valid & ~(missed.valid & (missed.tier == f_tier)) if caches else f_valid
         m.d.comb += f_live.eq(
-            f_valid
+            f_valid_alone
             & ~(dropped.valid & (dropped.tier == f_tier) & ~f_redirected)
             & ~(ended.valid & (ended.tier == f_tier))
         )
@@ -103,14 +129,26 @@ class Fetcher(wiring.Component):
         f_next_local = Signal()
 
         def is_local(pc: Value) -> Value:
-            return pc[index_bits:] == local_base
+            return in_region(pc, p.imem)
 
-        def in_local(index: Value) -> Value:
-            return Cat(index, Const(local_base, PC_BITS - index_bits))
+        def is_cached(pc: Value) -> Value:
+            return in_region(pc, p.cached)
+
+        def whole(target: Value) -> Value:
+            above = PC_BITS - len(target)
+            return Cat(target, Const(p.imem.base >> p.imem.size_log2, above)) if above else target
 
         m.d.comb += f_next_local.eq(f_local & ~f_pc[1:index_bits].all())
         f_from_bus = Signal()
         m.d.comb += f_from_bus.eq(self.bus_done & (self.bus_tier == f_tier))
+        f_cached = Signal()
+        f_from_line = Signal()
+        f_fast = f_local
+        f_ready = f_local | f_from_bus
+        if caches:
+            m.d.comb += f_from_line.eq(self.line_done & (self.line_tier == f_tier))
+            f_fast = f_local | f_cached
+            f_ready = f_local | f_from_bus | f_from_line | (f_cached & self.cache_hit)
         f_next = Signal(PC_BITS)
         m.d.comb += f_next.eq(Cat(0, (f_pc[1:] + 1)[: PC_BITS - 1]))
 
@@ -120,30 +158,56 @@ class Fetcher(wiring.Component):
         )
         m.d.comb += self.arriving.eq(
             Mux(
-                f_live & ~f_early_stopped & (f_local | f_from_bus),
+                f_live & ~f_early_stopped & f_ready,
                 one_hot(f_tier, tiers),
                 0,
             )
         )
         m.d.comb += [
-            arrival.valid.eq(f_live & ~f_stopped & (f_local | f_from_bus)),
+            arrival.valid.eq(f_live & ~f_stopped & f_ready),
             arrival.tier.eq(f_tier),
             arrival.pc.eq(f_pc),
             arrival.history.eq(self.history),
-            arrival.faults.eq(Mux(f_local, 0, self.bus_faults)),
         ]
+        slow_faults = self.bus_faults
+        slow_words = [self.bus_words[word] for word in range(2)]
+        if caches:
+            slow_faults = Mux(f_cached, Mux(f_from_line, self.line_faults, 0), self.bus_faults)
+            slow_words = [
+                Mux(
+                    f_cached,
+                    Mux(f_from_line, self.line_words[word], self.cache_words[word]),
+                    self.bus_words[word],
+                )
+                for word in range(2)
+            ]
+        m.d.comb += arrival.faults.eq(Mux(f_local, 0, slow_faults))
         for word in range(2):
             m.d.comb += arrival.words[word].eq(
-                Mux(f_local, self.local_words[word], self.bus_words[word])
+                Mux(f_local, self.local_words[word], slow_words[word])
             )
         m.d.comb += [
-            self.bus_start.eq(f_live & ~f_stopped & ~f_local & ~self.bus_busy),
+            self.bus_start.eq(f_live & ~f_stopped & ~f_fast & ~self.bus_busy),
             self.bus_taken.eq(f_live & ~f_local & f_from_bus),
             self.bus_cancel.eq(
                 redirects(self.redirect, self.bus_tier)
                 | (self.ended.valid & (self.ended.tier == self.bus_tier))
             ),
         ]
+
+        if caches:
+            m.d.comb += [
+                self.line_start.eq(f_live & ~f_stopped & f_cached & ~f_ready & ~self.line_busy),
+                self.line_taken.eq(f_live & f_from_line),
+                self.line_cancel.eq(
+                    redirects(self.redirect, self.line_tier)
+                    | (self.ended.valid & (self.ended.tier == self.line_tier))
+                ),
+            ]
+            m.d.sync += [
+                missed.valid.eq(f_live & ~f_stopped & f_cached & ~f_ready),
+                missed.tier.eq(f_tier),
+            ]
 
         # The address at which each tier goes on.
         def pc_memory(name: str, width: int = PC_BITS):
@@ -152,14 +216,16 @@ class Fetcher(wiring.Component):
             return memory.write_port(), memory.read_port(domain="comb")
 
         sequential_write, sequential_read = pc_memory("sequential_pcs")
-        target_write, target_read = pc_memory("target_pcs", index_bits)
+        target_write, target_read = pc_memory("target_pcs", target_bits(p))
         redirect_write, redirect_read = pc_memory("redirect_pcs")
         latest = Signal(data.ArrayLayout(2, tiers))
         enabled = Signal(tiers)
         remote = Signal(tiers)
+        # Which of the two a tier waits for that is `remote`.
+        awaits_line = Signal(tiers)
         m.d.comb += [
             sequential_write.addr.eq(f_tier),
-            sequential_write.data.eq(Mux(f_local | f_from_bus, f_next, f_pc)),
+            sequential_write.data.eq(Mux(f_ready, f_next, f_pc)),
             sequential_write.en.eq(f_live),
             target_write.addr.eq(ended.tier),
             target_write.data.eq(target),
@@ -192,14 +258,19 @@ class Fetcher(wiring.Component):
             with m.Elif(f_live & f_here[tier]):
                 m.d.sync += [
                     latest[tier].eq(self.Source.SEQUENTIAL),
-                    remote[tier].eq(~f_local & ~f_from_bus),
+                    remote[tier].eq(~f_ready if caches else ~f_local & ~f_from_bus),
                 ]
+                if caches:
+                    m.d.sync += awaits_line[tier].eq(f_cached)
 
         # P, one cycle ahead: the tier that goes on from memory. A tier whose address changes in
         # this cycle waits for the next one.
         wants = Signal(tiers)
         for tier in range(tiers):
             bus_ready = ~self.bus_busy | (self.bus_done & (self.bus_tier == tier))
+            if caches:
+                line_ready = ~self.line_busy | (self.line_done & (self.line_tier == tier))
+                bus_ready = Mux(awaits_line[tier], line_ready, bus_ready)
             m.d.comb += wants[tier].eq(
                 enabled[tier]
                 & (self.pairs[tier] != BUFFER_PAIRS)
@@ -223,7 +294,7 @@ class Fetcher(wiring.Component):
             with m.Case(self.Source.REDIRECT):
                 m.d.comb += saved_pc.eq(redirect_read.data)
             with m.Case(self.Source.TARGET):
-                m.d.comb += saved_pc.eq(in_local(target_read.data))
+                m.d.comb += saved_pc.eq(whole(target_read.data))
             with m.Default():
                 m.d.comb += saved_pc.eq(sequential_read.data)
         m.d.sync += [
@@ -232,6 +303,12 @@ class Fetcher(wiring.Component):
             p_pc.eq(saved_pc),
             p_local.eq(is_local(saved_pc)),
         ]
+        p_cached = Signal()
+        f_next_cached = Signal()
+        if caches:
+            cached_bits = p.cached.size_log2 - 2
+            m.d.sync += p_cached.eq(is_cached(saved_pc))
+            m.d.comb += f_next_cached.eq(f_cached & ~f_pc[1:cached_bits].all())
 
         # P: the most urgent of the four; of the same tier, the first of them.
         room_for_target = Cat(self.pairs[tier] != BUFFER_PAIRS for tier in range(tiers))
@@ -247,21 +324,30 @@ class Fetcher(wiring.Component):
                 self.redirect.early_tier,
                 self.redirect.early_pc,
                 is_local(self.redirect.early_pc),
+                is_cached(self.redirect.early_pc),
             ),
             (
                 ended.valid & ended_has_target & bit(room_for_target, ended.tier),
                 ended.tier,
-                in_local(target),
-                1,
+                whole(target),
+                is_local(target) if caches else 1,
+                is_cached(target) if caches else 0,
             ),
-            (f_live & f_local & bit(room_for_next, f_tier), f_tier, f_next, f_next_local),
-            (p_valid & ~same_as_memory, p_tier, p_pc, p_local),
+            (
+                f_live & f_fast & bit(room_for_next, f_tier),
+                f_tier,
+                f_next,
+                f_next_local,
+                f_next_cached,
+            ),
+            (p_valid & ~same_as_memory, p_tier, p_pc, p_local, p_cached),
         )
         selects = Signal(len(sources))
         lookup_tier: Value = Const(0, p.tier_bits)
         lookup_pc: Value = Const(0, PC_BITS)
         lookup_local: Value = Const(0)
-        for own, (valid, tier, pc, local) in enumerate(sources):
+        lookup_cached: Value = Const(0)
+        for own, (valid, tier, pc, local, cached) in enumerate(sources):
             beaten: Value = Const(0)
             for other, (other_valid, other_tier, *_) in enumerate(sources):
                 if other != own:
@@ -271,6 +357,7 @@ class Fetcher(wiring.Component):
             lookup_tier = lookup_tier | Mux(selects[own], tier, 0)
             lookup_pc = lookup_pc | Mux(selects[own], pc, 0)
             lookup_local = lookup_local | (selects[own] & local)
+            lookup_cached = lookup_cached | (selects[own] & cached)
         m.d.comb += [self.lookup_tier.eq(lookup_tier), self.lookup_pc.eq(lookup_pc)]
         m.d.sync += [
             f_valid.eq(Cat(valid for valid, *_ in sources).any()),
@@ -279,4 +366,6 @@ class Fetcher(wiring.Component):
             f_pc.eq(self.lookup_pc),
             f_redirected.eq(selects[0] & self.redirect.confirmed),
         ]
+        if caches:
+            m.d.sync += f_cached.eq(lookup_cached)
         return m

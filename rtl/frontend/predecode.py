@@ -14,10 +14,11 @@ from ..layouts import (
     PRODUCER,
     arrival_layout,
     redirect_layout,
+    target_bits,
     tier_event_layout,
 )
 from ..params import CoreParams
-from ..util import bit, redirects
+from ..util import bit, in_region, redirects
 
 CSR = csr_addresses()
 
@@ -102,14 +103,13 @@ class Predecoder(wiring.Component):
     """Cut a pair after its first jump and predict where the tier goes on.
 
     Works in the cycle after the pair's arrival, which is also the first in which its words can
-    issue. Only jumps within local memory are followed, so that a mistaken path never reads a
-    device; in other code a jump stops the fetch until it is resolved.
+    issue. Only jumps within local memory, or within cached memory, are followed, so that a mistaken
+    path never reads a device; in other code a jump stops the fetch until it is resolved.
     """
 
     def __init__(self, params: CoreParams) -> None:
         self._params = params
-        #: Bits of a word address within local instruction memory.
-        self._local_bits = params.imem.size_log2 - 2
+        self._target_bits = target_bits(params)
         super().__init__(
             {
                 "arrival": In(arrival_layout(params)),
@@ -120,8 +120,8 @@ class Predecoder(wiring.Component):
                 "pair": Out(PAIR),
                 "ended": Out(tier_event_layout(params)),
                 "has_target": Out(1),
-                #: A word address within local memory.
-                "target": Out(params.imem.size_log2 - 2),
+                #: A word address within local memory, or a whole one (``layouts.target_bits``).
+                "target": Out(self._target_bits),
                 #: Where the last predicted return of this tier went.
                 "return_tier": In(params.tier_bits),
                 "return_target": Out(PC_BITS),
@@ -134,20 +134,35 @@ class Predecoder(wiring.Component):
         m = Module()
         p = self._params
         tiers = p.tiers
-        local_bits = self._local_bits
-        local_base = C(p.imem.base >> p.imem.size_log2, PC_BITS - local_bits)
+        # Where jumps are followed; of their targets the lower `bits` are computed.
+        regions = [p.imem, *([p.cached] if p.icache_bytes else [])]
+        bits = max(region.size_log2 for region in regions) - 2
+        above = self._target_bits - bits
+        base = C(p.imem.base >> p.imem.size_log2, PC_BITS - self._target_bits)
 
         arrived = Signal(arrival_layout(p))
+        # But for the last pair of a region, behind which it ends.
         local = Signal()
-        following = Signal(local_bits)
-        m.d.sync += [
-            arrived.eq(self.arrival),
-            # But for the last pair, behind which nothing is local.
-            local.eq(
-                (self.arrival.pc[local_bits:] == local_base) & ~self.arrival.pc[1:local_bits].all()
-            ),
-            following.eq(Cat(0, self.arrival.pc[1:local_bits] + 1)),
-        ]
+        cached = Signal()
+        known = local | cached if p.icache_bytes else local
+        following = Signal(self._target_bits)
+        m.d.sync += arrived.eq(self.arrival)
+        for flag, region in zip((local, cached), regions, strict=False):
+            region_bits = region.size_log2 - 2
+            m.d.sync += flag.eq(
+                in_region(self.arrival.pc, region) & ~self.arrival.pc[1:region_bits].all()
+            )
+        m.d.sync += following.eq(Cat(0, self.arrival.pc[1 : self._target_bits] + 1))
+
+        def stays(total: Value) -> Value:
+            """1 if the bits of a target that may differ from the pair's do not leave its region."""
+            differs = [
+                flag
+                & (total[region.size_log2 - 2 : bits] != arrived.pc[region.size_log2 - 2 : bits])
+                for flag, region in zip((local, cached), regions, strict=False)
+                if region.size_log2 - 2 < bits
+            ]
+            return ~Cat(differs).any() if differs else C(1)
 
         returning = Signal(tiers)
         words = [_Word(m, arrived.words[k], arrived.history.word_select(k, 2)) for k in range(2)]
@@ -157,23 +172,24 @@ class Predecoder(wiring.Component):
         pops = []
         ends = []
         for k, word in enumerate(words):
-            offset = Signal(signed(max(local_bits, 19) + 1), name=f"offset{k}")
-            total = Signal(local_bits + 1, name=f"target{k}")
+            offset = Signal(signed(max(bits, 19) + 1), name=f"offset{k}")
+            total = Signal(bits + 1, name=f"target{k}")
             m.d.comb += [
                 offset.eq(word.offset),
-                total.eq(Cat(k, arrived.pc[1:local_bits]) + offset[:local_bits]),
+                total.eq(Cat(k, arrived.pc[1:bits]) + offset[:bits]),
             ]
-            high = offset[local_bits:]
+            high = offset[bits:]
             follow = Signal(name=f"follow{k}")
             pop = Signal(name=f"pop{k}")
             end = Signal(name=f"end{k}")
             m.d.comb += [
-                follow.eq(local & word.aligned & (word.jal | (word.branch & word.taken))),
-                pop.eq(local & word.returns & ~bit(returning, arrived.tier)),
+                follow.eq(known & word.aligned & (word.jal | (word.branch & word.taken))),
+                pop.eq(known & word.returns & ~bit(returning, arrived.tier)),
                 end.eq(follow | word.jal | word.jalr | word.waits_for_commit | arrived.faults[k]),
             ]
-            targets.append(total[:local_bits])
-            insides.append(Mux(total[-1], high.all(), ~high.any()))
+            targets.append(Cat(total[:bits], arrived.pc[bits : bits + above]))
+            within = Mux(total[-1], high.all(), ~high.any())
+            insides.append(within & stays(total) if p.icache_bytes else within)
             follows.append(follow)
             pops.append(pop)
             ends.append(end)
@@ -184,22 +200,22 @@ class Predecoder(wiring.Component):
         follow = Mux(ends_first, follows[0], follows[1])
         pop = Mux(ends_first, pops[0], pops[1])
         branch = Mux(ends_first, words[0].branch, words[1].branch)
-        call = Mux(ends_first, words[0].call, words[1].call) & local
-        stays = ~redirects(self.redirect, arrived.tier)
-        behind = Signal(local_bits)
-        m.d.comb += behind.eq(Mux(ends_first, Cat(1, arrived.pc[1:local_bits]), following))
+        call = Mux(ends_first, words[0].call, words[1].call) & known
+        goes_on = ~redirects(self.redirect, arrived.tier)
+        behind = Signal(self._target_bits)
+        m.d.comb += behind.eq(Mux(ends_first, Cat(1, arrived.pc[1 : self._target_bits]), following))
 
         top = self._return_stack(
             m,
-            push=arrived.valid & stays & call,
-            pop=arrived.valid & stays & pop,
+            push=arrived.valid & goes_on & call,
+            pop=arrived.valid & goes_on & pop,
             tier=arrived.tier,
             address=behind,
         )
-        # Whether a target lies inside local memory is known late. A branch whose target does not
-        # is predicted not taken.
+        # Whether a target lies inside the region is known late. A branch whose target does not is
+        # predicted not taken.
         inside = Signal()
-        target = Signal(local_bits)
+        target = Signal(self._target_bits)
         m.d.comb += [
             inside.eq(Mux(ends_first, insides[0], insides[1])),
             target.eq(Mux(pop, top, Mux(inside, Mux(ends_first, targets[0], targets[1]), behind))),
@@ -210,7 +226,7 @@ class Predecoder(wiring.Component):
             for k in range(2)
         ]
 
-        predicted = Memory(shape=local_bits, depth=p.contexts, init=[])
+        predicted = Memory(shape=self._target_bits, depth=p.contexts, init=[])
         m.submodules.predicted = predicted
         predicted_write = predicted.write_port()
         predicted_read = predicted.read_port(domain="comb")
@@ -219,7 +235,7 @@ class Predecoder(wiring.Component):
             predicted_write.data.eq(target),
             predicted_write.en.eq(arrived.valid & pop),
             predicted_read.addr.eq(self.return_tier),
-            self.return_target.eq(Cat(predicted_read.data, local_base)),
+            self.return_target.eq(Cat(predicted_read.data, base)),
         ]
         for tier in range(tiers):
             with m.If(
@@ -294,7 +310,10 @@ class Predecoder(wiring.Component):
         """Push and pop return addresses of `tier`; returns the newest."""
         p = self._params
         depth_log2 = p.return_stack_log2
-        stack = Memory(shape=self._local_bits, depth=p.contexts << depth_log2, init=[])
+        depth = p.contexts << depth_log2
+        # A return without a call goes nowhere but to local memory.
+        init = [p.imem.base >> 2] * depth if p.icache_bytes else []
+        stack = Memory(shape=self._target_bits, depth=depth, init=init)
         m.submodules.return_stack = stack
         write = stack.write_port()
         read = stack.read_port(domain="comb")

@@ -28,6 +28,27 @@ uint32_t channel(uint64_t value, unsigned channel, unsigned width) {
 // What RVFI gives for mcause of a line's interrupt: the interrupt bit above five of the code.
 constexpr uint32_t kExternalInterrupt = 1u << 5 | 11;
 
+// Serves the memory port of a core with caches; `wait` is -1 between transactions.
+template <typename Core, typename WaitStates>
+void serve_memory_port(Core& core, Memory& memory, int& wait, WaitStates wait_states) {
+    if constexpr (requires { core.mem_cyc; }) {
+        core.mem_ack = core.mem_err = 0;
+        if (!core.mem_cyc || !core.mem_stb) return;
+        if (wait < 0) wait = wait_states();
+        if (wait > 0) {
+            wait--;
+            return;
+        }
+        wait = -1;
+        const uint32_t address = core.mem_adr << 2;
+        Region* region = memory.find(address);
+        core.mem_err = !region;
+        core.mem_ack = !!region;
+        core.mem_dat_r = region ? memory.read(*region, address) : 0xdeadbeef;
+        if (region && core.mem_we) memory.write(*region, address, core.mem_dat_w, core.mem_sel);
+    }
+}
+
 // Only models made for it have the port.
 template <typename Core>
 void choose_mutation(Core& core, unsigned mutation) {
@@ -161,12 +182,16 @@ void Bench::serve_console(uint32_t offset) {
     }
 }
 
+int Bench::draw_wait_states() {
+    return options_.wait_states ? static_cast<int>(random() % (options_.wait_states + 1)) : 0;
+}
+
 void Bench::serve_bus() {
+    serve_memory_port(core_, memory_, memory_wait_, [this] { return draw_wait_states(); });
     core_.wb_ack = core_.wb_err = 0;
     core_.imem_wb_cyc = core_.imem_wb_stb = core_.dmem_wb_cyc = core_.dmem_wb_stb = 0;
     if (!core_.wb_cyc || !core_.wb_stb) return;
-    if (wait_ < 0)
-        wait_ = options_.wait_states ? static_cast<int>(random() % (options_.wait_states + 1)) : 0;
+    if (wait_ < 0) wait_ = draw_wait_states();
     if (wait_ > 0) {
         wait_--;
         return;

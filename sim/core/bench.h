@@ -68,6 +68,7 @@ class Bench {
     // Writes bytes of a local memory's word through its bus port; false if it is none. In reset.
     bool load_local(uint32_t address, uint32_t word, unsigned mask);
     void serve_bus();
+    int draw_wait_states();
     void serve_console(uint32_t offset);
     void drive_lines();
     void record();
@@ -90,7 +91,7 @@ class Bench {
     uint32_t lines_ = 0;
     // Cycle at which each line falls again; 0: not by itself.
     uint64_t falls_[32] = {};
-    int wait_ = -1;
+    int wait_ = -1, memory_wait_ = -1;
     End end_ = End::kLimit;
     uint32_t code_ = 0;
     uint64_t instructions_ = 0;

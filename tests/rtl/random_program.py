@@ -25,10 +25,12 @@ from random_pieces import (
     Pieces,
 )
 
-from tierv.rtl.isa import Cause, Interrupt
+from tierv.rtl.isa import MAX_TIERS, Cause, Interrupt
 from tierv.rtl.params import CoreParams
 
 CONSOLE = 0xF000_0000
+#: Code in memory on the bus, behind the tiers' data there.
+BUS_PROGRAMS = BUS_BASE + MAX_TIERS * BUS_BYTES
 #: Offsets in a tier's own data: the trap handler's frames, and the flag that it has finished.
 FRAME_OFFSET = 0x700
 FRAME_BYTES = 0x40
@@ -45,8 +47,10 @@ def code_bytes(params: CoreParams) -> int:
 
 
 def code_base(params: CoreParams, tier: int) -> int:
-    """Where the tier begins."""
-    return params.imem.base + tier * code_bytes(params)
+    """Where the tier begins: if there is an instruction cache, all but tier 0 in memory on the
+    bus."""
+    cached = params.icache_bytes and tier
+    return (BUS_PROGRAMS if cached else params.imem.base) + tier * code_bytes(params)
 
 
 def local_data(params: CoreParams, tier: int) -> int:

@@ -132,6 +132,12 @@ TIER_CLASSES: dict[str, list[int]] = {
     "stop": [rv.csr("csrrci", 0, CSR["mtierrun"], 2), *[rv.addi(A, A, 1)] * 6,
              rv.csr("csrrsi", 0, CSR["mtierrun"], 2), rv.addi(B, B, 1)],
 }  # fmt: skip
+#: With caches: code in lines that drive each other out of a cache of 1 KiB, and so does its data.
+CACHED_CLASSES: dict[str, list[int]] = {
+    "cache-misses": [rv.addi(B, B, 1), *loop(in_ram([
+        rv.load("lw", A, FAR, 0), rv.load("lw", C, FAR, 0x400), rv.store("sw", A, FAR, 0x404),
+        r("add", A, A, C), rv.load("lbu", D, FAR, 0x405), rv.store("sh", D, FAR, 64)]), 3)],
+}  # fmt: skip
 #: Code in memory on the bus.
 _IN_RAM = [*loop([r("add", A, A, B), rv.load("lw", C, FAR, 0)], 2), rv.jalr(0, RETURN, 0)]
 
@@ -168,6 +174,10 @@ class SweepProgram:
             for line, entry in enumerate(self._entries.values()):
                 code[entry] = self._handler(line)
         code[_RAM_CODE] = _IN_RAM
+        if self.params.icache_bytes:
+            # There and back again.
+            code[_RAM_CODE] = [rv.jal(0, 0x400), r("xor", D, D, A), rv.jalr(0, RETURN, 0)]
+            code[_RAM_CODE + 0x400] = [r("sub", A, A, B), rv.jal(0, -0x400)]
         segments = {base: struct.pack(f"<{len(words)}I", *words) for base, words in code.items()}
         values = [0x9E37_79B9 * (n + 1) & 0xFFFF_FFFF for n in range(_DATA_BYTES // 4)]
         data = struct.pack(f"<{len(values)}I", *values)
@@ -179,7 +189,7 @@ class SweepProgram:
 
     def _application(self) -> list[int]:
         imem = self.params.imem.base
-        body = CLASSES.get(self.name) or TIER_CLASSES[self.name]
+        body = (CLASSES | TIER_CLASSES | CACHED_CLASSES)[self.name]
         code = [*write("mtvec", imem + _TRAP)]
         if self._alone:
             code += [*write("mlineedge", 1), *write("mlinemask", 1), *write("mie", MEI)]
@@ -224,7 +234,9 @@ class SweepProgram:
                 code += [rv.load("lw", A, LOCAL, _ENDED + place), rv.branch("beq", A, 0, -4)]
         code += [rv.load("lw", A, LOCAL, _COUNTS), rv.load("lw", B, LOCAL, _COUNTS + 4)]
         code += [rv.addi(C, 0, SECOND_COUNT), r("mul", B, B, C), r("add", A, A, B)]
-        return [*code, *rv.li(SCRATCH, CONSOLE), rv.store("sw", A, SCRATCH, 0), rv.jal(0, 0)]
+        # Its own stores have happened before it says so.
+        code += [rv.FENCE, *rv.li(SCRATCH, CONSOLE), rv.store("sw", A, SCRATCH, 0)]
+        return [*code, rv.jal(0, 0)]
 
     def _work(self) -> list[int]:
         """What a handler does beside counting; leaves its registers as they were."""
@@ -303,4 +315,5 @@ class SweepProgram:
 
 def classes(params: CoreParams) -> list[str]:
     """Names of the classes for a core."""
-    return [*CLASSES, *(TIER_CLASSES if params.tiers > 2 else ())]
+    names = [*CLASSES, *(TIER_CLASSES if params.tiers > 2 else ())]
+    return [*names, *(CACHED_CLASSES if params.icache_bytes and params.dcache_bytes else ())]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tierv.rtl.params import CoreParams, Region
+from tierv.rtl.params import CachedRegion, CoreParams, Region
 
 #: Lowest and highest value of each parameter that is a number.
 RANGES = {
@@ -78,3 +78,30 @@ def test_a_memory_that_is_no_region_is_refused(name: str) -> None:
 def test_formal_stand_ins_without_the_formal_interface_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^altops must be used with rvfi"):
         CoreParams(altops=True)
+
+
+@pytest.mark.parametrize("name", ["icache_bytes", "dcache_bytes"])
+@pytest.mark.parametrize("size", [512, 3000, 1 << 17, -1024])
+def test_a_cache_that_is_no_power_of_two_or_out_of_range_is_refused(name: str, size: int) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} must be .* not {size}$"):
+        CoreParams(**{name: size})
+
+
+@pytest.mark.parametrize("size", [0, 8, 48, 256])
+def test_a_line_that_is_no_power_of_two_or_out_of_range_is_refused(size: int) -> None:
+    with pytest.raises(ValueError, match=rf"^cache_line_bytes must be .* not {size}$"):
+        CoreParams(cache_line_bytes=size)
+
+
+def test_local_memory_is_not_cached() -> None:
+    cached = CachedRegion(base=0x2000_0000, size_bytes=1 << 20)
+    assert not CoreParams(cached=cached).has_caches
+    with pytest.raises(ValueError, match=r"^cached and imem must not overlap, not 0x20000000 and"):
+        CoreParams(cached=cached, dcache_bytes=1024)
+
+
+def test_what_is_cached_is_a_region_of_a_size_that_can_be() -> None:
+    with pytest.raises(ValueError, match=r"^cached must be a CachedRegion, not 1024$"):
+        CoreParams(cached=1024)
+    with pytest.raises(ValueError, match=r"^size_bytes must be .* not 2147483648$"):
+        CachedRegion(base=0, size_bytes=1 << 31)

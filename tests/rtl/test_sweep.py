@@ -27,6 +27,11 @@ def test_a_line_at_every_cycle_changes_nothing_but_the_time(tmp_path, name):
     sweep(SweepProgram(name, CORES["3"]), tmp_path, pairs=COARSE)
 
 
+@pytest.mark.parametrize("name", ["cache-misses", "code-on-the-bus", "bus-store", "fence-i"])
+def test_misses_of_the_caches_change_nothing_but_the_time_and_delay_no_urgent_tier(tmp_path, name):
+    sweep(SweepProgram(name, CORES["cached"]), tmp_path, wait_states=9)
+
+
 @pytest.mark.parametrize("name", classes(CORES["1"]))
 def test_a_trap_at_every_cycle_changes_nothing_but_the_time(tmp_path, name):
     sweep(SweepProgram(name, CORES["1"]), tmp_path, wait_states=1)
@@ -56,6 +61,13 @@ def test_the_bounds_of_a_trap_handler_are_reached(tmp_path, wait_states):
             bound = trap_bound(program)
             worst[bound] = max(worst[bound], trap_latencies(program, runs).max())
     assert worst == {bound: bound.cycles(wait_states) for bound in worst}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wait_states", [0, 40])
+@pytest.mark.parametrize("name", classes(CORES["cached"]))
+def test_no_class_of_instructions_lets_a_miss_delay_an_urgent_tier(tmp_path, name, wait_states):
+    sweep(SweepProgram(name, CORES["cached"]), tmp_path, wait_states=wait_states)
 
 
 @pytest.mark.slow

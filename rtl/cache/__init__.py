@@ -1,0 +1,1 @@
+"""Caches of external memory, and the port through which they reach it."""
