@@ -25,6 +25,13 @@
 #define MIP_MEIP_BIT 11
 #endif
 
+/* PicoRV32 has no CSRs but counters. Nobody is told which of its lines are pending. */
+#ifdef CONFIG_CPU_TYPE_PICORV32
+#define TIER_HAS_CSRS 0
+#else
+#define TIER_HAS_CSRS 1
+#endif
+
 #ifndef __ASSEMBLER__
 
 #include <stdint.h>
@@ -61,6 +68,8 @@ static inline void tier_sleep(void)
     __asm__ volatile("wfi" : : : "memory");
 }
 
+#if TIER_HAS_CSRS
+
 /* Pending lines of this tier. */
 static inline uint32_t tier_lines(void)
 {
@@ -85,6 +94,28 @@ static inline uint32_t tier_line_mask(void)
 {
     return CSR_READ(CSR_MLINEMASK);
 }
+
+#else
+
+/* Lines that somebody serves (boot/polled.c): each has to be asked whether it is pending. */
+extern uint32_t tier_served_lines;
+
+static inline uint32_t tier_lines(void)
+{
+    return tier_served_lines;
+}
+
+static inline void tier_set_lines(uint32_t lines)
+{
+    tier_served_lines = lines;
+}
+
+static inline uint32_t tier_line_mask(void)
+{
+    return tier_served_lines;
+}
+
+#endif
 
 #ifdef CONFIG_CPU_TYPE_TIERV
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import inspect
 import os
 import subprocess
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from tierv.rtl.params import CoreParams
 from tierv.soc.cpu.tierv import VARIANTS
 from tierv.soc.params import SocParams
+from tierv.soc.soc import register_cpus
 
 from .elf import Program
 from .model import Model
@@ -21,6 +23,8 @@ from .paths import BuildError, build_root, locked, run_logged
 _TIERS_USED = 3
 #: The folder of the firmware; only a checkout has it.
 FIRMWARE = Path(__file__).resolve().parent.parent / "firmware"
+#: The program around LiteX's own stack.
+LITEETH = "liteeth"
 #: The C compiler, for this firmware and for the programs of other benches.
 CC = "riscv64-unknown-elf-gcc"
 
@@ -66,6 +70,16 @@ def _extensions(soc: SocParams) -> str:
     return "".join(f"_{name}" for name in names)
 
 
+def _litex_folders(soc: SocParams) -> dict[str, str]:
+    """What a program with LiteX's software needs to know."""
+    import litex.soc
+
+    return {
+        "LITEX": str(Path(inspect.getfile(litex.soc)).parent / "software"),
+        "CPU_DIRECTORY": str(Path(inspect.getfile(register_cpus()[soc.cpu])).parent),
+    }
+
+
 def compile_firmware(
     app: str,
     soc: SocParams,
@@ -89,6 +103,8 @@ def compile_firmware(
         "EXTENSIONS": _extensions(soc),
         "DEFINES": " ".join(f"-D{define}" for define in defines),
     }
+    if app == LITEETH:
+        arguments |= _litex_folders(soc)
     with locked(folder):
         (folder / "build.log").unlink(missing_ok=True)
         words = [f"{name}={value}" for name, value in arguments.items()]

@@ -27,7 +27,7 @@ from .serial import SOURCE as SERIAL_SOURCE
 from .serial import SerialParams, SerialPorts
 
 #: Memories on the bus whose origin a CPU class may not move.
-_FIXED_ORIGINS = ("rom", "sram", "main_ram", "csr")
+_FIXED_ORIGINS = ("rom", "sram", "main_ram")
 
 
 def register_cpus() -> Mapping[str, type]:
@@ -204,9 +204,13 @@ class TierVSoC(SoCCore):
             self.add_constant(name, value)
 
     def _add_external_lines(self) -> None:
+        """External lines, but for those whose number the CPU has for itself."""
         pads = self.platform.request("lines", loose=True)
+        own = set(getattr(self.cpu, "reserved_interrupts", {}).values())
         for index in range(soc_map.EXTERNAL_LINES):
             number = soc_map.LINE_EXTERNAL0 + index
+            if number in own:
+                continue
             self.irq.add(soc_map.external_line_name(index), number)
             if pads is not None:
                 self.comb += self.cpu.interrupt[number].eq(pads[index])

@@ -3,6 +3,10 @@
 
 context_posts_t context_posts;
 
+#if !TIER_HAS_CSRS
+uint32_t tier_served_lines;
+#endif
+
 void context_start(uint32_t lines)
 {
 #ifdef CONFIG_CPU_TYPE_TIERV

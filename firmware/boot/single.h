@@ -57,6 +57,25 @@ INLINE void context_unnest(context_nesting_t before)
 
 #endif
 
+#ifdef CONTEXT_POLLED
+
+/* Nobody interrupts. */
+static inline uint32_t context_lock(void)
+{
+    return 0;
+}
+
+static inline void context_unlock(uint32_t before)
+{
+    (void)before;
+}
+
+#else
+
+#if !TIER_HAS_CSRS
+#error "this CPU takes interrupts in its own way: CONTEXT must be polled"
+#endif
+
 static inline uint32_t context_lock(void)
 {
     uint32_t before;
@@ -74,6 +93,8 @@ static inline void context_unlock(uint32_t before)
                      : "r"(before & 1u << MSTATUS_MIE_BIT)
                      : "memory");
 }
+
+#endif
 
 static inline uint32_t context_lock_all(void)
 {

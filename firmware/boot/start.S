@@ -13,8 +13,10 @@ _start:
     la      gp, __global_pointer$
 .option pop
     la      sp, _stack_end
+#if TIER_HAS_CSRS
     la      t0, .L_trap
     csrw    mtvec, t0
+#endif
 #ifdef CONFIG_FILLED_MEMORIES
     la      t0, _data_load
     la      t1, _data_start
@@ -36,6 +38,8 @@ _start:
     # main() does not return; if it does, that is the exit code.
     call    exit_run
 .size _start, . - _start
+
+#if TIER_HAS_CSRS
 
 .section .text, "ax", @progbits
 
@@ -63,3 +67,5 @@ tier_entry:
     csrr    a0, mcause
     csrr    a1, mepc
     j       unexpected_trap
+
+#endif

@@ -10,6 +10,7 @@ from .goodput import Goodput
 from .lin import Lin
 from .many_sources import ManySources
 from .overload import Overload
+from .peers import Peers
 from .rfc2544 import Rfc2544
 from .rotation import Rotation
 from .saturation import Saturation
@@ -22,7 +23,7 @@ from .trace import Trace
 #: Experiments that run together, in their order.
 GROUPS: dict[str, tuple[Experiment, ...]] = {
     "stack": (Switch(), DriverLayer(), Trace(), Saturation()),
-    "net": (Shares(), Rfc2544(), Overload()),
+    "net": (Shares(), Rfc2544(), Peers(), Overload()),
     "serial": (
         ManySources(),
         TerminalServer(),

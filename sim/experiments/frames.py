@@ -57,6 +57,19 @@ def arp_request() -> bytes:
     return bytes(packet)
 
 
+@cache
+def arp_reply() -> bytes:
+    """The peer answers the board's request for its address."""
+    packet = Ether(src=PEER_MAC, dst=_BOARD.mac_address) / ARP(
+        op="is-at",
+        hwsrc=PEER_MAC,
+        psrc=PEER_ADDRESS,
+        hwdst=_BOARD.mac_address,
+        pdst=_BOARD.local_ip,
+    )
+    return bytes(packet)
+
+
 def ipv4_frames(result: RunResult) -> list[FrameOut]:
     """The good frames from the board with IPv4 in them: not its ARP."""
     return [f for f in result.frames if not f.errors and f.data[12:14] == b"\x08\0"]

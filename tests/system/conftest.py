@@ -20,7 +20,10 @@ BUILDS = {
     "single": ("tierv", "single", Context.SINGLE),
     "polled": ("tierv", "single", Context.POLLED),
     "vexriscv": ("vexriscv", "standard", Context.SINGLE),
+    "picorv32": ("picorv32", "standard", Context.POLLED),
 }
+#: The slow one only where a test asks for it.
+_USUAL = [build for build in BUILDS if build != "picorv32"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def systems() -> Callable[[str], System]:
     return make_system
 
 
-@pytest.fixture(scope="session", params=BUILDS)
+@pytest.fixture(scope="session", params=_USUAL)
 def system(request: pytest.FixtureRequest) -> System:
     """Each build in turn."""
     return make_system(request.param)

@@ -75,6 +75,21 @@ def test_datagrams_of_all_lengths_come_back(system, port):
         check_checksums(answer)
 
 
+@pytest.mark.slow
+def test_a_core_with_interrupts_of_its_own_kind_is_polled(systems):
+    system = systems("picorv32")
+    ping = to_board(IP(src=THERE, dst=HERE) / ICMP(type=8, id=7, seq=3) / Raw(b"abc"))
+    pong, *echoes = exchange(system, [ping, udp(b"one", ECHO), udp(b"two", FAST_ECHO)])
+    assert pong[ICMP].type == 0
+    assert [bytes(echo[UDP].payload)[:3] for echo in echoes] == [b"one", b"two"]
+    said = system.run(
+        cycles=20_000_000,
+        uart=[UartBytes(0, b"ifconfig\n", READY)],
+        until=Until(quiet_cycles=QUIET),
+    )
+    assert HERE in said.uart(0).decode()
+
+
 def test_a_burst_at_line_rate_comes_back_whole_and_in_order(system):
     payloads = [index.to_bytes(4, "big") * 100 for index in range(8)]
     frames = [Frame(udp(payload, FAST_ECHO), READY + GAP) for payload in payloads]
