@@ -15,6 +15,7 @@ from tierv.sim.paths import BuildError
 
 from . import load, readme, selftest, vendor
 from .board import Board, Family, Phy
+from .board import with_bios as with_bios_variant
 from .ecp5 import Ecp5Flow, Routed
 from .project import Project, build_program, complete, memory_images
 from .registry import BOARDS, find_board
@@ -35,6 +36,11 @@ _APP = click.option(
     "--app",
     type=click.Choice([selftest.APP]),
     help="This program instead of the board's own.",
+)
+_WITH_BIOS = click.option(
+    "--with-bios",
+    is_flag=True,
+    help="External memory as main_ram, behind caches, and LiteX's BIOS to load programs into it.",
 )
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -61,6 +67,10 @@ def _with_app(board: Board, app: str | None) -> Board:
     return board if app is None else dataclasses.replace(board, app=app)
 
 
+def _variant(board: Board, bios: bool) -> Board:
+    return with_bios_variant(board) if bios else board
+
+
 def _bitstream(board: Board) -> Path:
     project = Project(board)
     if board.family is Family.ECP5:
@@ -77,9 +87,13 @@ def _show(routed: Routed) -> None:
 
 def _tell(board: Board, path: Path) -> None:
     click.echo(f"bitstream: {path}")
-    click.echo(f"make load BOARD={board.name} loads it, make flash BOARD={board.name} keeps it")
+    arguments = board.make_arguments
+    click.echo(f"make load {arguments} loads it, make flash {arguments} keeps it")
     if board.phy is not Phy.NONE:
-        click.echo(f"then: ping {board.soc.local_ip}")
+        if board.soc.bios:
+            click.echo(f"then: a console at {board.soc.uart_baud} baud shows the BIOS")
+        else:
+            click.echo(f"then: ping {board.soc.local_ip}")
 
 
 @main.command()
@@ -87,12 +101,17 @@ def _tell(board: Board, path: Path) -> None:
 @click.option("--project-only", is_flag=True, help="Emit the project and stop.")
 @click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True, help="nextpnr's.")
 @_APP
-def bitstream(board: Board, project_only: bool, seed: int, app: str | None) -> None:
+@_WITH_BIOS
+def bitstream(
+    board: Board, project_only: bool, seed: int, app: str | None, with_bios: bool
+) -> None:
     """Emit the board's project with the firmware in it, and make its bitstream.
 
     A clock that is missed is an error.
     """
-    board = _with_app(board, app)
+    if with_bios and app is not None:
+        raise ValueError(f"either --with-bios or --app must be given, not both: {app}")
+    board = _variant(_with_app(board, app), with_bios)
     project = complete(board)
     click.echo(f"project: {project.gateware}")
     if project_only:
@@ -127,16 +146,20 @@ def firmware(board: Board, path: Path | None, app: str | None) -> None:
 
 @main.command("load")
 @_BOARD
-def load_board(board: Board) -> None:
+@_WITH_BIOS
+def load_board(board: Board, with_bios: bool) -> None:
     """Load the bitstream into the FPGA, until it loses power."""
+    board = _variant(board, with_bios)
     path = _bitstream(board)
     load.run(load.load_commands(board, path), board, path)
 
 
 @main.command()
 @_BOARD
-def flash(board: Board) -> None:
+@_WITH_BIOS
+def flash(board: Board, with_bios: bool) -> None:
     """Write the bitstream to the flash from which the FPGA starts."""
+    board = _variant(board, with_bios)
     path = _bitstream(board)
     load.run(load.flash_commands(board, path), board, path)
 

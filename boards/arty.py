@@ -8,9 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 
+from litedram.modules import MT41K128M16
 from litex_boards.platforms.digilent_arty import Platform
 
-from .board import LITTLE_DEFINES, LITTLE_MEMORY, Board, Family, Phy, SerialPins, board_params
+from .board import (
+    LITTLE_DEFINES,
+    LITTLE_MEMORY,
+    Board,
+    ExternalMemory,
+    Family,
+    Phy,
+    SerialPins,
+    board_params,
+)
 
 
 def _pmod_ja(port: int) -> SerialPins:
@@ -20,6 +30,11 @@ def _pmod_ja(port: int) -> SerialPins:
         tx=f"pmoda:{2 * port}", rx=f"pmoda:{2 * port + 1}", where=f"JA {first} and {first + 1}"
     )
 
+
+_CACHES = {"icache_bytes": 8 << 10, "dcache_bytes": 8 << 10}
+#: Of the A7-35T's 50 block RAMs of 36 kbit, the BIOS takes 16.
+_SMALL_LOCAL = {"itcm_bytes": 32 << 10, "dtcm_bytes": 16 << 10}
+_DDR3 = ExternalMemory(module=MT41K128M16, pins="ddram", soc=_CACHES)
 
 ARTY = Board(
     name="arty",
@@ -35,6 +50,7 @@ ARTY = Board(
     serial=tuple(_pmod_ja(port) for port in range(4)),
     io_standard="LVCMOS33",
     soc=board_params(sys_clk_hz=75_000_000, **LITTLE_MEMORY),
+    memory=dataclasses.replace(_DDR3, soc=_CACHES | _SMALL_LOCAL),
     defines=LITTLE_DEFINES,
     loader=("--board", "arty_a7_35t"),
     jumpers="JP1 (MODE) closed to start from flash",
@@ -46,6 +62,7 @@ ARTY_A7_100 = dataclasses.replace(
     title="Digilent Arty A7-100T",
     platform=lambda: Platform(variant="a7-100"),
     soc=board_params(sys_clk_hz=75_000_000, main_ram_bytes=128 << 10),
+    memory=_DDR3,
     defines=(),
     loader=("--board", "arty_a7_100t"),
 )

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
+from litedram.modules import SDRAMModule
 from litex.build.generic_platform import GenericPlatform
 
 from tierv.soc.params import SocParams
 
 #: An Ethernet MAC needs every frame's words faster than the line brings them.
 MIN_GIGABIT_CLOCK_HZ = 32_000_000
+#: What a board's name ends in then.
+BIOS_SUFFIX = "_bios"
+#: Memories of LiteX's BIOS.
+BIOS_ROM_BYTES, BIOS_SRAM_BYTES = 64 << 10, 8 << 10
 #: Of a board with little block RAM: the services with fewer packets, all in the local memories.
 LITTLE_MEMORY = {"itcm_bytes": 96 << 10, "eth_rx_slots": 4, "eth_tx_slots": 2, "echo_bins": 256}
 #: Sizes of ``firmware/config.h`` that go with it.
@@ -54,6 +59,19 @@ class SerialPins:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExternalMemory:
+    """An SDRAM, and what the SoC in front of it is to be like."""
+
+    #: LiteDRAM's description of the chip.
+    module: type[SDRAMModule]
+    #: Resource of its pins, and of its clock if that is a pin apart (single data rate).
+    pins: str
+    clock: str | None = None
+    #: What differs in ``SocParams``: caches, and room in the block RAMs for them and for a BIOS.
+    soc: Mapping[str, int] = field(hash=False)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Board:
     """One board, and the SoC that fits it.
 
@@ -91,6 +109,8 @@ class Board:
     serial: tuple[SerialPins, ...]
     io_standard: str
     soc: SocParams
+    #: External memory, which the SoC uses if ``soc.sdram``.
+    memory: ExternalMemory | None = None
     #: Program of ``firmware/apps``, and sizes of ``firmware/config.h`` that differ here.
     app: str = "services"
     defines: tuple[str, ...] = ()
@@ -101,6 +121,12 @@ class Board:
     #: What a user has to set on the board.
     jumpers: str = "none"
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def make_arguments(self) -> str:
+        """What tells ``make`` that it is this board."""
+        name = self.name.removesuffix(BIOS_SUFFIX)
+        return f"BOARD={name} ARGS=--with-bios" if self.soc.bios else f"BOARD={name}"
 
     def __post_init__(self) -> None:
         if len(self.serial) != self.soc.uarts:
@@ -114,10 +140,32 @@ class Board:
                 f"sys_clk_hz of {self.name} must be at least {MIN_GIGABIT_CLOCK_HZ} for RGMII,"
                 f" not {self.soc.sys_clk_hz}"
             )
+        if self.soc.sdram and self.memory is None:
+            raise ValueError(f"sdram of {self.name} must be False: it has no external memory")
         if not self.soc.filled_memories:
             raise ValueError(
                 f"filled_memories of {self.name} must be True: it has no other program"
             )
+
+
+def with_bios(board: Board) -> Board:
+    """The board with its external memory as ``main_ram``, and LiteX's BIOS, which tests it and
+    loads programs into it.
+
+    Raises ``ValueError`` for a board without such memory.
+    """
+    if board.memory is None:
+        raise ValueError(f"board must have external memory for a BIOS, which {board.name} has not")
+    changes = {
+        "sdram": True,
+        "bios": True,
+        "main_ram_bytes": 0,
+        "rom_bytes": BIOS_ROM_BYTES,
+        "sram_bytes": BIOS_SRAM_BYTES,
+        **board.memory.soc,
+    }
+    soc = replace(board.soc, **changes)
+    return replace(board, name=f"{board.name}{BIOS_SUFFIX}", soc=soc)
 
 
 def board_params(**changes) -> SocParams:

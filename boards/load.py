@@ -54,7 +54,7 @@ def run(commands: Sequence[Sequence[str]], board: Board, bitstream: Path) -> Non
     that is not installed.
     """
     if not bitstream.exists():
-        raise BuildError(f"there is no {bitstream}: make bitstream BOARD={board.name}")
+        raise BuildError(f"there is no {bitstream}: make bitstream {board.make_arguments}")
     for command in commands:
         program = command[0]
         if shutil.which(program) is None:

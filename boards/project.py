@@ -8,7 +8,7 @@ import logging
 import os
 import random
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from tierv.soc.cpu.filled import hex_files
 from tierv.soc.export import export
 from tierv.soc.soc import quiet_litex_logs
 
+from .bios import build_bios
 from .board import Board, Family
 from .soc import BoardSoC
 
@@ -90,8 +91,11 @@ def _copy_sources(platform: GenericPlatform, gateware: Path) -> None:
     ]
 
 
-def emit(board: Board) -> Project:
-    """Write the board's project, without firmware, to a folder that is emptied before."""
+def emit(board: Board, rom: Sequence[int] = ()) -> Project:
+    """Write the board's project, without firmware, to a folder that is emptied before.
+
+    ``rom`` are words for the memory of this name, if the board has it.
+    """
     project = Project(board)
     folder, gateware = project.folder, project.gateware
     shutil.rmtree(gateware, ignore_errors=True)
@@ -104,6 +108,8 @@ def emit(board: Board) -> Project:
             platform = board.platform()
             platform.output_dir = str(folder)
             soc = BoardSoC(board, platform)
+            if rom:
+                soc.init_rom("rom", list(rom), auto_size=False)
             _copy_sources(platform, gateware)
             options = _TOOL_OPTIONS.get(board.family, {})
             soc.build(build_dir=str(gateware), build_name=board.name, run=False, **options)
@@ -172,8 +178,13 @@ def complete(board: Board) -> Project:
     """Emit the board's project with its firmware in it.
 
     For an ECP5 the memories of the project hold a pattern in its place: the firmware is put into
-    the placed and routed design, which therefore does not depend on it.
+    the placed and routed design, which therefore does not depend on it. With a BIOS they hold
+    nothing: what it loads fills them.
     """
+    if board.soc.bios:
+        project = emit(board, build_bios(board))
+        fill(project, dict.fromkeys(project.memory_bytes, b""))
+        return project
     project = emit(board)
     sizes = project.memory_bytes
     images = memory_images(build_program(project), sizes)

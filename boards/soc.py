@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from litedram.modules import SDRAMModule
+from litedram.phy import A7DDRPHY, GENSDRPHY
 from litex.build.generic_platform import IOStandard, Pins, Subsignal
+from litex.build.io import DDROutput
 from litex.gen import LiteXModule
-from litex.soc.cores.clock import ECP5PLL, S7PLL, CycloneIVPLL, CycloneVPLL
-from migen import ClockDomain, Record, Signal
+from litex.soc.cores.clock import ECP5PLL, S7IDELAYCTRL, S7PLL, CycloneIVPLL, CycloneVPLL
+from migen import ClockDomain, ClockSignal, Record, Signal
 
 from tierv.soc.crc_checker import in_place_of_liteeths
 from tierv.soc.ethernet import MiiPhy, RgmiiPhy, shorten_paths
@@ -16,6 +19,8 @@ from .board import Board, Family, Phy, SerialPins
 #: Resources that this package adds to the platform's.
 _SERIAL, _CONSOLE = "tierv_serial", "tierv_console"
 _PHY_CLOCK_HZ = 25_000_000
+#: Reference of an Artix-7's input delays.
+_DELAY_CLOCK_HZ = 200_000_000
 
 
 class _ClocksAndReset(LiteXModule):
@@ -40,10 +45,29 @@ class _ClocksAndReset(LiteXModule):
         pll.register_clkin(clock, board.clock_hz)
         pll.create_clkout(self.cd_sys, board.soc.sys_clk_hz)
         platform.add_period_constraint(clock, 1e9 / board.clock_hz)
+        if board.soc.sdram:
+            self._add_memory_clocks(platform, board)
         if board.phy_clock is not None:
             self.cd_phy = ClockDomain(reset_less=True)
             pll.create_clkout(self.cd_phy, _PHY_CLOCK_HZ, with_reset=False)
             self.comb += platform.request(board.phy_clock).eq(self.cd_phy.clk)
+
+    def _add_memory_clocks(self, platform, board: Board) -> None:
+        hz = board.soc.sys_clk_hz
+        if board.family is Family.ARTIX7:
+            # LiteDRAM's PHY: four words of DDR3 in a cycle.
+            self.cd_sys4x = ClockDomain()
+            self.cd_sys4x_dqs = ClockDomain()
+            self.cd_idelay = ClockDomain()
+            self.pll.create_clkout(self.cd_sys4x, 4 * hz)
+            self.pll.create_clkout(self.cd_sys4x_dqs, 4 * hz, phase=90)
+            self.pll.create_clkout(self.cd_idelay, _DELAY_CLOCK_HZ)
+            self.idelayctrl = S7IDELAYCTRL(self.cd_idelay)
+        else:
+            self.cd_sys_ps = ClockDomain()
+            self.pll.create_clkout(self.cd_sys_ps, hz, phase=90)
+            pin = platform.request(board.memory.clock)
+            self.specials += DDROutput(1, 0, pin, ClockSignal("sys_ps"))
 
 
 def _serial_resource(name: str, index: int, pins: SerialPins, io_standard: str) -> tuple:
@@ -78,6 +102,16 @@ class BoardSoC(TierVSoC):
         with in_place_of_liteeths():
             TierVSoC._add_ethernet(self, timing_constraints, phy_hw_reset)
         shorten_paths(self.ethmac.core)
+
+    def sdram_phy(self) -> tuple[LiteXModule, SDRAMModule]:
+        """The PHY of the board's external memory: DDR3 on Artix-7, otherwise single data rate."""
+        memory = self.board.memory
+        hz = self.board.soc.sys_clk_hz
+        pads = self.platform.request(memory.pins)
+        if self.board.family is Family.ARTIX7:
+            phy = A7DDRPHY(pads, memtype="DDR3", nphases=4, sys_clk_freq=hz)
+            return phy, memory.module(hz, "1:4")
+        return GENSDRPHY(pads, hz), memory.module(hz, "1:1")
 
     def uart_pads(self, index: int) -> Record:
         """Pins of the console (0) or of serial port ``index - 1``."""

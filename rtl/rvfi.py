@@ -11,9 +11,15 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from .backend.bus import BusUnit
+from .backend.commit import Commit
+from .backend.execute import Execute
+from .backend.operands import Operands
+from .backend.writeback import WriteBack
 from .isa import Opcode
 from .layouts import executed_layout, tier_event_layout, trap_layout
 from .params import CoreParams
+from .system.tiers import TierState
 from .util import pick
 
 CHANNELS = 2
@@ -186,6 +192,13 @@ class RvfiMonitor(wiring.Component):
         ]
         return m
 
+    def outputs(self) -> dict[str, Value]:
+        """What the core's ports of RVFI show, by name."""
+        return {
+            f"rvfi_{name}": Cat(getattr(packet, name) for packet in self.packets)
+            for name, _ in packet_layout(self._params)
+        }
+
     def _next_pc(self, instruction: Value, excepts: Value) -> Value:
         i = self.m
         control = i.control
@@ -202,6 +215,36 @@ class RvfiMonitor(wiring.Component):
             Cat(C(0, 2), i.vector),
             Mux(control.jump_register, i.address & ~1, pc + offset),
         )
+
+
+def join_monitor(
+    m: Module,
+    monitor: RvfiMonitor,
+    d,
+    local_word: Value,
+    operands: Operands,
+    execute: Execute,
+    commit: Commit,
+    bus: BusUnit,
+    tiers: TierState,
+    write_back: WriteBack,
+) -> None:
+    """Let the monitor see the pipeline from stage D (``layouts.issued_layout``) on."""
+    m.d.comb += [
+        monitor.d_instruction.eq(d.instruction),
+        monitor.d_first.eq(operands.first),
+        monitor.d_second.eq(operands.second),
+        monitor.m.eq(execute.m),
+        monitor.retired.eq(commit.retired),
+        monitor.postponed.eq(commit.postponed),
+        monitor.trap.eq(commit.trap),
+        monitor.local_word.eq(local_word),
+        monitor.bus_word.eq(bus.read_data),
+        monitor.waking.eq(tiers.waking),
+        monitor.late.valid.eq(commit.late_taken),
+        monitor.late.tier.eq(bus.late.tier),
+        monitor.result.eq(write_back.result),
+    ]
 
 
 def _register_use(instruction: Value):

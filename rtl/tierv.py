@@ -14,8 +14,8 @@ from .backend.muldiv import Divider, Multiplier
 from .backend.operands import Operands
 from .backend.writeback import WriteBack
 from .cache.data import DataCache
-from .cache.instruction import InstructionCache
-from .cache.port import MemoryPort, memory_port_members
+from .cache.join import join_caches
+from .cache.port import memory_port_members
 from .frontend.bus_fetch import BusFetcher
 from .frontend.fetch import Fetcher
 from .frontend.history import BranchHistory
@@ -29,7 +29,7 @@ from .layouts import (
     writer_layout,
 )
 from .params import CoreParams
-from .rvfi import CHANNELS, RvfiMonitor, packet_layout, port_members
+from .rvfi import RvfiMonitor, join_monitor, port_members
 from .system.counters import CycleCounter, InstructionCounter
 from .system.csr import CsrFile
 from .system.lines import LineUnit
@@ -119,10 +119,7 @@ class Core(wiring.Component):
         self._instructions = m.submodules.instructions = InstructionCounter(p)
         # What a load reads in M without the bus.
         self._m_word = self.dmem_read_data
-        if p.has_caches:
-            self._memory = m.submodules.memory = MemoryPort(p)
-        if p.icache_bytes:
-            self._instruction_cache = m.submodules.instruction_cache = InstructionCache(p)
+        self._data_cache = None
         if p.dcache_bytes:
             self._data_cache = m.submodules.data_cache = DataCache(p)
             self._m_word = Mux(self._m.cached, self._data_cache.read_data, self.dmem_read_data)
@@ -135,7 +132,9 @@ class Core(wiring.Component):
         self._join_system(m)
         self._join_csrs(m)
         if p.has_caches:
-            self._join_caches(m)
+            ports = {name: getattr(self, name) for name in memory_port_members()}
+            parts = (self._data_cache, self._fetcher, self._execute, self._bus, self._commit)
+            join_caches(m, p, ports, *parts)
         if p.rvfi:
             self._join_rvfi(m)
         return m
@@ -382,69 +381,6 @@ class Core(wiring.Component):
             bus.err.eq(self.wb_err),
         ]
 
-    def _join_caches(self, m: Module) -> None:
-        """The memory port, and the caches that there are."""
-        p = self.params
-        memory = self._memory
-        for name, member in memory_port_members().items():
-            inner, outer = getattr(memory, name.removeprefix("mem_")), getattr(self, name)
-            m.d.comb += inner.eq(outer) if member.flow is In else outer.eq(inner)
-        # As fence.i retires, so that what is fetched next is new.
-        invalidate = Signal()
-        m.d.comb += invalidate.eq(self._commit.retired.valid & self._m.control.fence_i)
-        if p.icache_bytes:
-            fetcher = self._fetcher
-            cache = self._instruction_cache
-            m.d.comb += [
-                cache.invalidate.eq(invalidate),
-                cache.lookup_pc.eq(fetcher.lookup_pc),
-                cache.pc.eq(fetcher.arrival.pc),
-                cache.start.eq(fetcher.line_start),
-                cache.start_tier.eq(fetcher.arrival.tier),
-                cache.cancel.eq(fetcher.line_cancel),
-                cache.taken.eq(fetcher.line_taken),
-                fetcher.cache_hit.eq(cache.hit),
-                fetcher.cache_words.eq(cache.words),
-                fetcher.line_busy.eq(cache.busy),
-                fetcher.line_done.eq(cache.done),
-                fetcher.line_tier.eq(cache.tier),
-                fetcher.line_words.eq(cache.missed_words),
-                fetcher.line_faults.eq(cache.missed_faults),
-                memory.instruction.eq(cache.request),
-                cache.answer.eq(memory.instruction_answer),
-            ]
-        if p.dcache_bytes:
-            execute = self._execute
-            bus = self._bus
-            cache = self._data_cache
-            m.d.comb += [
-                cache.invalidate.eq(invalidate),
-                cache.word.eq(execute.cache_word),
-                cache.store.eq(execute.cache_store),
-                cache.store_tier.eq(execute.x.tier),
-                cache.store_mask.eq(execute.cache_mask),
-                cache.store_data.eq(execute.dmem_write_data),
-                execute.cache_hit.eq(cache.hit),
-                execute.cache_room.eq(cache.room),
-                execute.stores_open.eq(cache.stores_open),
-                cache.wait_for_stores.valid.eq(self._m.valid & self._m.waits_for_stores),
-                cache.wait_for_stores.tier.eq(self._m.tier),
-                bus.open_cached.eq(self._m.cached),
-                bus.store_failed.eq(cache.store_failed),
-                cache.load.eq(bus.cached_load),
-                cache.load_word.eq(bus.cached_word),
-                cache.load_taken.eq(bus.cached_taken),
-                bus.cached_done.eq(cache.load_done),
-                bus.cached_error.eq(cache.load_error),
-                bus.cached_data.eq(cache.load_data),
-                memory.data.eq(cache.request),
-                cache.answer.eq(memory.data_answer),
-                memory.store_valid.eq(cache.memory_store_valid),
-                memory.store.eq(cache.memory_store),
-                cache.memory_store_done.eq(memory.store_done),
-                cache.memory_store_error.eq(memory.store_error),
-            ]
-
     def _join_system(self, m: Module) -> None:
         """Tier state, lines and counters."""
         p = self.params
@@ -534,25 +470,8 @@ class Core(wiring.Component):
         ]
 
     def _join_rvfi(self, m: Module) -> None:
-        stage = self._m
-        commit = self._commit
         monitor = m.submodules.rvfi = RvfiMonitor(self.params)
-        m.d.comb += [
-            monitor.d_instruction.eq(self._d.instruction),
-            monitor.d_first.eq(self._operands.first),
-            monitor.d_second.eq(self._operands.second),
-            monitor.m.eq(stage),
-            monitor.retired.eq(commit.retired),
-            monitor.postponed.eq(commit.postponed),
-            monitor.trap.eq(commit.trap),
-            monitor.local_word.eq(self._m_word),
-            monitor.bus_word.eq(self._bus.read_data),
-            monitor.waking.eq(self._tiers.waking),
-            monitor.late.valid.eq(commit.late_taken),
-            monitor.late.tier.eq(self._bus.late.tier),
-            monitor.result.eq(self._write_back.result),
-        ]
-        for name, _ in packet_layout(self.params):
-            m.d.comb += getattr(self, f"rvfi_{name}").eq(
-                Cat(getattr(monitor.packets[channel], name) for channel in range(CHANNELS))
-            )
+        parts = (self._operands, self._execute, self._commit, self._bus, self._tiers)
+        join_monitor(m, monitor, self._d, self._m_word, *parts, self._write_back)
+        for name, value in monitor.outputs().items():
+            m.d.comb += getattr(self, name).eq(value)

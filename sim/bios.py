@@ -41,25 +41,32 @@ def build_bios(params: SocParams) -> Program:
     with locked(folder):
         digest = generator_digest(params, parts=("soc", "sim/top.py"))
         if not (image.exists() and stamp.exists() and stamp.read_text() == digest):
-            for tool, package in _TOOLS.items():
-                if shutil.which(tool) is None:
-                    raise BuildError(f"cannot find {tool}; install {package}")
+            check_tools()
             stamp.unlink(missing_ok=True)
             shutil.rmtree(folder / "software", ignore_errors=True)
             with step(f"LiteX BIOS for {config_name(params)}"):
-                _call_litex(params, folder)
+                run_litex(__name__, json.dumps(dataclasses.asdict(params)), folder)
             stamp.write_text(digest)
     return Program(image, address=0)
 
 
-def _call_litex(params: SocParams, folder: Path) -> None:
+def check_tools() -> None:
+    """Raises ``BuildError`` if a program is missing that LiteX calls while it builds a BIOS."""
+    for tool, package in _TOOLS.items():
+        if shutil.which(tool) is None:
+            raise BuildError(f"cannot find {tool}; install {package}")
+
+
+def run_litex(module: str, what: str, folder: Path) -> None:
+    """Run a module of this package, which has LiteX build software of ``what`` in the folder.
+
+    Raises ``BuildError`` if that fails.
+    """
     log = folder / "build.log"
     log.unlink(missing_ok=True)
-    text = json.dumps(dataclasses.asdict(params))
     # LiteX's make files call python3.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    command = [sys.executable, "-m", __name__, text, folder]
-    run_logged(command, log, env={"PATH": path})
+    run_logged([sys.executable, "-m", module, what, folder], log, env={"PATH": path})
 
 
 def _build_here(params: SocParams, folder: Path) -> None:

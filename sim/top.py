@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from litedram.modules import M12L64322A, SDRAMModule
+from litedram.phy.model import SDRAMPHYModel
 from litex.build.generic_platform import Pins, Subsignal
 from litex.build.sim import SimPlatform
 from litex.gen import LiteXModule
@@ -18,6 +20,8 @@ LEDS = 8
 UART_PINS = ("tx", "rx", "rts_n", "cts_n")
 #: Name of the Verilog module.
 TOP_MODULE = "sim"
+#: External memory that the BIOS tests; more takes long.
+_MEMTEST_BYTES = 8 << 10
 
 
 def _record(layout: list[tuple[str, int]]) -> list[Subsignal]:
@@ -74,9 +78,13 @@ class SimulationSoC(TierVSoC):
             phy_hw_reset=False,
         )
         self._show_retirement(platform.request("retire"))
-        # For the BIOS: main_ram may have been loaded and is not to be tested, and there is no PHY
-        # to be given 0.4 s of reset.
-        self.add_config("MAIN_RAM_INIT", 1)
+        # For the BIOS: main_ram may have been loaded and is not to be tested unless it is external
+        # memory, and there is no PHY to be given 0.4 s of reset.
+        if params.sdram:
+            self.add_constant("MEMTEST_DATA_SIZE", _MEMTEST_BYTES)
+            self.add_constant("MEMTEST_ADDR_SIZE", _MEMTEST_BYTES)
+        else:
+            self.add_config("MAIN_RAM_INIT", 1)
         self.add_constant("ETH_PHY_NO_RESET")
 
     def _show_retirement(self, pads: Record) -> None:
@@ -87,6 +95,12 @@ class SimulationSoC(TierVSoC):
                 pads.tier.eq(self.cpu.retire_tier),
                 pads.pc.eq(self.cpu.retire_pc),
             ]
+
+    def sdram_phy(self) -> tuple[LiteXModule, SDRAMModule]:
+        """LiteDRAM's model of an SDRAM of 8 MiB, as on a Colorlight i9: 32 bits, single rate."""
+        module = M12L64322A(self.params.sys_clk_hz, "1:1")
+        phy = SDRAMPHYModel(module, data_width=32, clk_freq=self.params.sys_clk_hz)
+        return phy, module
 
     def uart_pads(self, index: int) -> Record:
         """A record with the wires of serial interface ``index`` in the vectors."""

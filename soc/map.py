@@ -58,6 +58,8 @@ CSR_PAGES = MappingProxyType(
         "uart": 8,
         "uart_phy": 9,
         "ethdma": 10,
+        "sdram": 11,
+        "ddrphy": 12,
     }
 )
 #: Words of the CSR space, log2.

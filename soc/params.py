@@ -6,6 +6,8 @@ import ipaddress
 import re
 from dataclasses import dataclass
 
+from tierv.rtl.params import CoreParams
+
 from . import map as soc_map
 from .echo_instrument import MAX_BINS
 from .serial.params import MAX_DEPTH, baud_range
@@ -67,11 +69,19 @@ class SocParams:
     rom_bytes: int = soc_map.SIZES["rom"]
     sram_bytes: int = soc_map.SIZES["sram"]
     main_ram_bytes: int = soc_map.SIZES["main_ram"]
+    #: ``main_ram`` is external memory, which the platform gives, behind LiteDRAM.
+    sdram: bool = False
+    #: Caches of it, which this project's core has, and their lines; 0: there is none.
+    icache_bytes: int = 0
+    dcache_bytes: int = 0
+    cache_line_bytes: int = CoreParams.cache_line_bytes
     #: Of the local memories, which this project's core has; multiples of 16 KiB if they are filled.
     itcm_bytes: int = soc_map.SIZES["itcm"]
     dtcm_bytes: int = soc_map.SIZES["dtcm"]
     #: The local memories hold a program when the FPGA has been configured; the core starts in it.
     filled_memories: bool = False
+    #: The core starts in ``rom`` all the same: there is a BIOS in it.
+    bios: bool = False
     #: Cycles after which an access that nobody answers ends in a bus error.
     bus_timeout_cycles: int = 256
     #: The port through which firmware reports to a simulation.
@@ -96,6 +106,16 @@ class SocParams:
                     raise ValueError(f"{name}_bytes must be a multiple of {step}, not {size!r}")
             elif size & (size - 1):
                 raise ValueError(f"{name}_bytes must be a power of two, not {size!r}")
+        if self.sdram and self.main_ram_bytes:
+            raise ValueError(f"main_ram_bytes must be 0 with sdram, not {self.main_ram_bytes!r}")
+        for name in ("icache_bytes", "dcache_bytes"):
+            size = getattr(self, name)
+            if size and (self.cpu != "tierv" or not self.sdram):
+                reason = f"for {self.cpu!r}" if self.cpu != "tierv" else "without sdram"
+                raise ValueError(f"{name} must be 0 {reason}, not {size!r}")
+        CoreParams(**self.caches)
+        if self.bios and not self.rom_bytes:
+            raise ValueError("rom_bytes must not be 0 with bios: it is where the BIOS is")
         if not self.rom_bytes and not self.filled_memories:
             raise ValueError("rom_bytes must not be 0 without filled_memories: nothing to start in")
         if self.filled_memories and self.cpu != "tierv":
@@ -118,6 +138,12 @@ class SocParams:
                 raise ValueError(
                     f"{name} must be an IPv4 address, not {getattr(self, name)!r}"
                 ) from None
+
+    @property
+    def caches(self) -> dict[str, int]:
+        """The core's parameters of this name."""
+        names = ("icache_bytes", "dcache_bytes", "cache_line_bytes")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def uart_pins(self) -> int:

@@ -7,6 +7,7 @@ import importlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 
+from litedram.modules import SDRAMModule
 from litex.gen import LiteXModule
 from litex.soc.cores import cpu as litex_cpu
 from litex.soc.cores.led import LedChaser
@@ -93,6 +94,7 @@ class TierVSoC(SoCCore):
             del self.interrupt_map["ethmac"]
         if not params.echo_bins:
             del self.interrupt_map["echo"]
+        in_local = params.filled_memories and not params.bios
         SoCCore.__init__(
             self,
             platform,
@@ -102,7 +104,7 @@ class TierVSoC(SoCCore):
             bus_timeout=params.bus_timeout_cycles,
             csr_address_width=soc_map.CSR_WORDS_LOG2,
             csr_paging=soc_map.CSR_PAGE_BYTES,
-            cpu_reset_address=soc_map.ORIGINS["itcm" if params.filled_memories else "rom"],
+            cpu_reset_address=soc_map.ORIGINS["itcm" if in_local else "rom"],
             integrated_rom_size=params.rom_bytes,
             integrated_sram_size=params.sram_bytes,
             integrated_main_ram_size=params.main_ram_bytes,
@@ -117,6 +119,8 @@ class TierVSoC(SoCCore):
                     f" not move it to {self.mem_map[name]:#010x} as {params.cpu!r} does"
                 )
         self._fit_core()
+        if params.sdram:
+            self._add_sdram()
         self.crg = crg
         self._add_console()
         self.add_constant("UARTS", params.uarts)
@@ -153,6 +157,10 @@ class TierVSoC(SoCCore):
             with_hw_init_reset=hw_reset,
         )
 
+    def sdram_phy(self) -> tuple[LiteXModule, SDRAMModule]:
+        """LiteDRAM's PHY of the external memory, and the memory's geometry and timing."""
+        raise NotImplementedError("this platform has no external memory")
+
     def backdoor_memories(self) -> dict[str, Sequence[Memory | tuple[str, str]]]:
         """The arrays behind the memory regions, by region name, for a simulation to load.
 
@@ -173,7 +181,17 @@ class TierVSoC(SoCCore):
         parameters = getattr(self.cpu, "parameters", None)
         if isinstance(parameters, CoreParams):
             lines = soc_map.line_count(self.params.uarts)
-            self.cpu.parameters = dataclasses.replace(parameters, lines=lines)
+            self.cpu.parameters = dataclasses.replace(parameters, lines=lines, **self.params.caches)
+
+    def _add_sdram(self) -> None:
+        """Connect ``main_ram``: the bus without a cache of LiteX's, for one between the bus and
+        the memory would not see what the core's own caches store."""
+        phy, module = self.sdram_phy()
+        # LiteX's software knows it by this name, if it has registers.
+        self.ddrphy = phy
+        self.add_sdram("sdram", phy=phy, module=module, l2_cache_size=0)
+        if self.params.icache_bytes or self.params.dcache_bytes:
+            self.cpu.cache(1 << (self.bus.regions["main_ram"].size - 1).bit_length())
 
     def _add_console(self) -> None:
         self.add_uart(

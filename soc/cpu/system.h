@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* The core has no data cache; fetched instructions are dropped by fence.i. */
+/* fence.i drops fetched instructions and the lines of both caches. Stores go through the data cache,
+ * so that there is nothing to write back: what was stored is in memory after a fence. */
 __attribute__((unused)) static void flush_cpu_icache(void)
 {
     asm volatile("fence.i" ::: "memory");
@@ -16,7 +17,7 @@ __attribute__((unused)) static void flush_cpu_icache(void)
 
 __attribute__((unused)) static void flush_cpu_dcache(void)
 {
-    asm volatile("fence" ::: "memory");
+    asm volatile("fence\n\tfence.i" ::: "memory");
 }
 
 void flush_l2_cache(void);

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from litedram.common import LiteDRAMNativePort
+from litedram.frontend.adapter import LiteDRAMNativePortConverter
 from litex.soc.cores.cpu import CPU, CPU_GCC_TRIPLE_RISCV32
 from litex.soc.integration.soc import SoCRegion
 from litex.soc.interconnect import wishbone
@@ -12,10 +14,11 @@ from migen import ClockSignal, Instance, ResetSignal, Signal
 
 from tierv.rtl.document import c_header
 from tierv.rtl.isa import MAX_LINES, MAX_TIERS
-from tierv.rtl.params import CoreParams, Region
+from tierv.rtl.params import CachedRegion, CoreParams, Region
 from tierv.rtl.verilog import CLUSTER_MODULE, cluster_verilog
 
 from ..dma.port import SharedPort
+from ..line_reader import WORD_BITS, LineReader
 from ..map import ORIGINS, SIZES
 from .filled import filled_cluster_verilog, room_bytes
 
@@ -73,6 +76,7 @@ class TierV(CPU):
         self.bus = _bus()
         self.itcm_bus = _bus()
         self.dtcm_bus = _bus()
+        self.memory_bus = _bus()
         self._dtcm_port = self.dtcm_bus
         self.periph_buses = [self.bus]
         self.memory_buses = []
@@ -112,6 +116,31 @@ class TierV(CPU):
             )
         soc.add_config("CPU_TIERS", self.parameters.tiers)
 
+    def add_memory_buses(self, address_width: int, data_width: int) -> None:
+        """Give LiteDRAM a port for the caches, if there are any; LiteX calls it."""
+        if not self.parameters.has_caches:
+            return
+        port = LiteDRAMNativePort("both", address_width=address_width, data_width=data_width)
+        wide = port
+        if data_width < WORD_BITS:
+            narrower = (WORD_BITS // data_width).bit_length() - 1
+            wide = LiteDRAMNativePort(
+                "both", address_width=address_width - narrower, data_width=WORD_BITS
+            )
+            self.port_converter = LiteDRAMNativePortConverter(wide, port)
+        self.line_reader = LineReader(
+            self.memory_bus,
+            wide,
+            base=ORIGINS["main_ram"],
+            line_bytes=self.parameters.cache_line_bytes,
+        )
+        self.memory_buses.append(port)
+
+    def cache(self, size_bytes: int) -> None:
+        """Cache so many bytes of external memory, a power of two."""
+        cached = CachedRegion(base=ORIGINS["main_ram"], size_bytes=size_bytes)
+        self.parameters = replace(self.parameters, cached=cached)
+
     def share_dtcm(self, port: SharedPort) -> None:
         """Let others than the bus at the data memory: ``port`` is part of whoever is another."""
         self._dtcm_port = port.memory
@@ -140,6 +169,11 @@ class TierV(CPU):
             ports[f"o_imem_wb_{name}"] = getattr(self.itcm_bus, name)
             ports[f"o_dmem_wb_{name}"] = getattr(self._dtcm_port, name)
         ports["i_wb_err"] = self.bus.err
+        if p.has_caches:
+            for name in ("cyc", "stb", "we", "adr", "sel", "cti", "dat_w"):
+                ports[f"o_mem_{name}"] = getattr(self.memory_bus, name)
+            for name in ("dat_r", "ack", "err"):
+                ports[f"i_mem_{name}"] = getattr(self.memory_bus, name)
         return Instance(CLUSTER_MODULE, **ports)
 
     def do_finalize(self) -> None:

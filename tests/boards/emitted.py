@@ -11,6 +11,8 @@ from tierv.boards.board import Board, Family
 from tierv.boards.project import Project, emit, fill, pattern_images
 
 _PORT = re.compile(r"^\s*(?:input|output|inout)\s+(?:wire|reg)\s+(?:\[(\d+):0\])?\s*(\w+),?$", re.M)
+#: LiteX gives registers at the pins of an SDRAM a clock by another name.
+_SAME = re.compile(r"^assign (sdrio_clk\w*) = (\w+);$", re.M)
 _CLOCK = re.compile(r"always @\(posedge (\w+)\)")
 #: By suffix of the file: pins, then IO standards, then clocks with their numbers.
 _PATTERNS = {
@@ -61,8 +63,13 @@ def ports(project: Project) -> set[str]:
 
 
 def clocks(project: Project) -> set[str]:
-    """Clocks of the top module's registers."""
-    return set(_CLOCK.findall(project.source(".v").read_text()))
+    """Clocks of the top module's registers, by the name that is not just another's."""
+    text = project.source(".v").read_text()
+    same = dict(_SAME.findall(text))
+    names = set(_CLOCK.findall(text))
+    while others := names & same.keys():
+        names = names - others | {same[name] for name in others}
+    return names
 
 
 def _pairs(pattern: str, text: str) -> list[tuple[str, str]]:

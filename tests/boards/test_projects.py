@@ -9,14 +9,24 @@ import re
 import pytest
 from emitted import clocks, constraints, emitted, files_of, ports
 
-from tierv.boards.board import Board, Family, Phy, SerialPins
-from tierv.boards.project import SCRIPTS, build_program, memory_images
+from tierv.boards.bios import build_bios
+from tierv.boards.board import Board, Family, Phy, SerialPins, with_bios
+from tierv.boards.project import SCRIPTS, build_program, emit, memory_images
 from tierv.boards.registry import BOARDS, find_board
 from tierv.soc import map as soc_map
 from tierv.soc.params import SocParams
 from tierv.soc.serial import SOURCE as SERIAL_SOURCE
 
-EACH = pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+#: The boards, and what has external memory once more with a BIOS.
+VARIANTS = BOARDS | {
+    variant.name: variant
+    for variant in (with_bios(BOARDS[name]) for name in ("arty", "arty_a7_100", "de2_115"))
+}
+EACH = pytest.mark.parametrize("board", VARIANTS.values(), ids=VARIANTS)
+
+
+#: 256 MB of 16 bits; one of the two chips of 32 M times 16 bits.
+MEMORY_BYTES = {"arty_bios": 256 << 20, "arty_a7_100_bios": 256 << 20, "de2_115_bios": 64 << 20}
 
 
 @EACH
@@ -50,7 +60,7 @@ def test_every_clock_has_a_constraint(board: Board):
         board.clock_hz / 1e6
     )
     # The PLL's are derived from its input.
-    derived = {"sys_clk"}
+    derived = {"sys_clk", "idelay_clk"}
     assert clocks(project) <= found.keys() | derived
     if board.phy is not Phy.NONE:
         assert {"eth_rx_clk", "eth_tx_clk"} <= clocks(project)
@@ -75,7 +85,12 @@ def test_registers_and_lines_are_those_of_the_map(board: Board):
     memories = {name: one["size"] for name, one in described["memories"].items()}
     assert memories["itcm"] == board.soc.itcm_bytes
     assert memories["dtcm"] == board.soc.dtcm_bytes
-    assert memories.get("main_ram", 0) == board.soc.main_ram_bytes
+    assert memories.get("rom", 0) == board.soc.rom_bytes
+    if board.soc.sdram:
+        assert memories["main_ram"] == MEMORY_BYTES[board.name]
+        assert {"sdram"} <= pages.keys()
+    else:
+        assert memories.get("main_ram", 0) == board.soc.main_ram_bytes
 
 
 @EACH
@@ -99,6 +114,46 @@ def test_paths_between_the_clocks_of_quartus_are_cut_both_ways():
     text = emitted(BOARDS["de2_115"]).source(".sdc").read_text()
     for name in ("eth_rx_clk", "eth_tx_clk"):
         assert f"set_clock_groups -asynchronous -group [get_clocks {{{name}}}]" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "pins"), [("arty_bios", ("ddram_dq[15]", "ddram_dqs_p[1]", "ddram_clk_n")),
+                       ("de2_115_bios", ("sdram_dq[15]", "sdram_clock"))]
+)  # fmt: skip
+def test_external_memory_is_on_its_pins_and_read_by_the_caches(name, pins):
+    project = emitted(VARIANTS[name])
+    assert set(pins) <= constraints(project).pins.keys()
+    core = (project.gateware / "tierv_cluster.v").read_text()
+    assert "mem_cti" in core
+    assert "mem_cti" not in (emitted(BOARDS["arty"]).gateware / "tierv_cluster.v").read_text()
+
+
+def test_a_board_without_external_memory_has_no_bios():
+    with pytest.raises(ValueError, match="board must have external memory .* ecpix5 has not"):
+        with_bios(BOARDS["ecpix5"])
+    with pytest.raises(ValueError, match="sdram of ecpix5 must be False"):
+        dataclasses.replace(
+            BOARDS["ecpix5"],
+            soc=dataclasses.replace(BOARDS["ecpix5"].soc, sdram=True, main_ram_bytes=0),
+        )
+
+
+def test_the_bios_is_the_memory_from_which_the_core_starts():
+    board = VARIANTS["arty_bios"]
+    words = [0x1357_0000 + n for n in range(8)]
+    project = emit(dataclasses.replace(board, name="rom"), words)
+    (path,) = [path for path in files_of(project) if path.name.endswith("_rom.init")]
+    assert [int(word, 16) for word in path.read_text().split()[:8]] == words
+    described = json.loads((project.folder / "soc/csr.json").read_text())
+    assert described["constants"]["config_cpu_reset_addr"] == soc_map.ORIGINS["rom"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["arty_bios", "de2_115_bios"])
+def test_the_bios_of_a_board_fits_its_memory(name):
+    board = VARIANTS[name]
+    words = build_bios(board)
+    assert 16 << 10 < 4 * len(words) <= board.soc.rom_bytes
 
 
 def test_an_unknown_board_is_refused_with_those_there_are():

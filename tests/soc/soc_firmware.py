@@ -22,13 +22,16 @@ def _call(*words: str | Path) -> str:
     return done.stdout
 
 
-def build_firmware(name: str, include: Path) -> Program:
-    """Program ``firmware/<name>.c`` for the SoC whose headers are in ``include``."""
+def build_firmware(name: str, include: Path, layout: str = "probe") -> Program:
+    """Program ``firmware/<name>.c`` for the SoC whose headers are in ``include``.
+
+    It lies where ``firmware/<layout>.ld`` says.
+    """
     target = build_root() / "test-firmware" / hashlib.sha256(str(include).encode()).hexdigest()[:8]
     target.mkdir(parents=True, exist_ok=True)
     script = target / f"{name}.ld"
     gcc = ("riscv64-unknown-elf-gcc", *_FLAGS, "-I", include, "-I", FOLDER)
-    script.write_text(_call(*gcc, "-E", "-P", "-x", "c", FOLDER / "probe.ld"))
+    script.write_text(_call(*gcc, "-E", "-P", "-x", "c", FOLDER / f"{layout}.ld"))
     elf = target / f"{name}.elf"
     _call(*gcc, "-T", script, FOLDER / "start.S", FOLDER / f"{name}.c", "-lgcc", "-o", elf)
     return Program(elf)

@@ -38,6 +38,20 @@ from tierv.soc.params import SocParams
         ({"dtcm_bytes": 512}, "dtcm_bytes must be an integer from 1024 to .*, not 512"),
         ({"rom_bytes": 0}, "rom_bytes must not be 0 without filled_memories"),
         ({"cpu": "vexriscv", "filled_memories": True}, "must be False for 'vexriscv'"),
+        ({"sdram": True}, "main_ram_bytes must be 0 with sdram, not 262144"),
+        ({"icache_bytes": 4096}, "icache_bytes must be 0 without sdram, not 4096"),
+        (
+            {"cpu": "vexriscv", "sdram": True, "main_ram_bytes": 0, "dcache_bytes": 4096},
+            "dcache_bytes must be 0 for 'vexriscv', not 4096",
+        ),
+        (
+            {"sdram": True, "main_ram_bytes": 0, "dcache_bytes": 5000},
+            "dcache_bytes must be 0 or a power of two from 1024 to 65536, not 5000",
+        ),
+        (
+            {"filled_memories": True, "rom_bytes": 0, "bios": True},
+            "rom_bytes must not be 0 with bios",
+        ),
         ({"mac_address": "10:e2:d5:00:00"}, "mac_address must be like .* not '10:e2:d5:00:00'"),
         ({"local_ip": "192.168.1"}, r"local_ip must be an IPv4 address, not '192\.168\.1'"),
         ({"remote_ip": "1.2.3.256"}, "remote_ip must be an IPv4 address"),

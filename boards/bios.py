@@ -1,0 +1,53 @@
+"""LiteX's BIOS for a board with external memory.
+
+Run as a program, with the name of a board and a folder, it does LiteX's part, which talks a lot and
+may not return after an error.
+"""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import sys
+from pathlib import Path
+
+from litex.soc.integration.builder import Builder
+
+from tierv.sim.bios import check_tools, run_litex
+from tierv.sim.paths import BuildError, build_root, step
+
+from .board import BIOS_SUFFIX, Board, with_bios
+from .registry import find_board
+from .soc import BoardSoC
+
+
+def build_bios(board: Board) -> list[int]:
+    """The words of the BIOS for a board that ``with_bios`` gave.
+
+    Raises ``BuildError`` if a tool is missing or fails, or if the BIOS does not fit its memory.
+    """
+    check_tools()
+    folder = build_root() / "boards" / board.name / "bios"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with step(f"LiteX BIOS for {board.name}"):
+        run_litex(__name__, board.name.removesuffix(BIOS_SUFFIX), folder)
+    image = (folder / "software/bios/bios.bin").read_bytes()
+    if len(image) > board.soc.rom_bytes:
+        raise BuildError(
+            f"the BIOS of {board.name} must fit into {board.soc.rom_bytes} bytes of ROM,"
+            f" not take {len(image)}"
+        )
+    return [word for (word,) in struct.iter_unpack("<I", image + bytes(-len(image) % 4))]
+
+
+def _build_here(name: str, folder: Path) -> None:
+    board = with_bios(find_board(name))
+    builder = Builder(
+        BoardSoC(board, board.platform()), output_dir=str(folder), compile_gateware=False
+    )
+    builder.build(run=False)
+
+
+if __name__ == "__main__":
+    _build_here(sys.argv[1], Path(sys.argv[2]))
