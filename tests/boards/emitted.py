@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tierv.boards.board import Board, Family
+from tierv.boards.board import Board, Family, with_bios
 from tierv.boards.project import Project, emit, fill, pattern_images
+from tierv.boards.registry import BOARDS
 
+#: The boards, and those with external memory once more with a BIOS.
+VARIANTS = BOARDS | {
+    variant.name: variant
+    for variant in (with_bios(board) for board in BOARDS.values() if board.memory is not None)
+}
 _PORT = re.compile(r"^\s*(?:input|output|inout)\s+(?:wire|reg)\s+(?:\[(\d+):0\])?\s*(\w+),?$", re.M)
 #: LiteX gives registers at the pins of an SDRAM a clock by another name.
 _SAME = re.compile(r"^assign (sdrio_clk\w*) = (\w+);$", re.M)

@@ -6,6 +6,10 @@ module ALTPLL #(
     parameter CLK0_DUTY_CYCLE = 50,
     parameter CLK0_MULTIPLY_BY = 1,
     parameter CLK0_PHASE_SHIFT = 0,
+    parameter CLK1_DIVIDE_BY = 1,
+    parameter CLK1_DUTY_CYCLE = 50,
+    parameter CLK1_MULTIPLY_BY = 1,
+    parameter CLK1_PHASE_SHIFT = 0,
     parameter COMPENSATE_CLOCK = "",
     parameter INCLK0_INPUT_FREQUENCY = 0,
     parameter OPERATION_MODE = ""
@@ -28,4 +32,26 @@ endmodule
 
 (* blackbox *)
 module DFFE (input d, input clk, input clrn, input prn, input ena, output q);
+endmodule
+
+(* blackbox *)
+module ALTDDIO_IN #(
+    parameter WIDTH = 1
+) (
+    input [WIDTH-1:0] datain,
+    input inclock,
+    output [WIDTH-1:0] dataout_h,
+    output [WIDTH-1:0] dataout_l
+);
+endmodule
+
+(* blackbox *)
+module ALTDDIO_OUT #(
+    parameter WIDTH = 1
+) (
+    input [WIDTH-1:0] datain_h,
+    input [WIDTH-1:0] datain_l,
+    input outclock,
+    output [WIDTH-1:0] dataout
+);
 endmodule

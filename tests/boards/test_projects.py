@@ -7,7 +7,7 @@ import json
 import re
 
 import pytest
-from emitted import clocks, constraints, emitted, files_of, ports
+from emitted import VARIANTS, clocks, constraints, emitted, files_of, ports
 
 from tierv.boards.bios import build_bios
 from tierv.boards.board import Board, Family, Phy, SerialPins, with_bios
@@ -17,11 +17,6 @@ from tierv.soc import map as soc_map
 from tierv.soc.params import SocParams
 from tierv.soc.serial import SOURCE as SERIAL_SOURCE
 
-#: The boards, and what has external memory once more with a BIOS.
-VARIANTS = BOARDS | {
-    variant.name: variant
-    for variant in (with_bios(BOARDS[name]) for name in ("arty", "arty_a7_100", "de2_115"))
-}
 EACH = pytest.mark.parametrize("board", VARIANTS.values(), ids=VARIANTS)
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from emitted import emitted
+from emitted import VARIANTS, emitted
 
 from tierv.boards.board import Family, Phy, board_params
 from tierv.boards.ecp5 import Ecp5Flow
@@ -61,9 +61,9 @@ def check_with_yosys(project: Project, change=lambda text: text) -> None:
     run_yosys(folder, f"{reads}; {MAPPING[board.family].format(top=board.name)}")
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("name", VARIANTS)
 def test_yosys_reads_and_maps_the_design(name):
-    check_with_yosys(emitted(BOARDS[name]))
+    check_with_yosys(emitted(VARIANTS[name]))
 
 
 def test_a_signal_with_two_drivers_is_noticed():
