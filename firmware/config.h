@@ -151,6 +151,11 @@
 #define ETHMAC_DMA_TRANSMIT 16
 #endif
 
+/* 0: the network interface has no port ever, only rings (net/stack.h). */
+#ifndef NET_HAS_PORT
+#define NET_HAS_PORT 1
+#endif
+
 /* 1: the driver completes the checksum of UDP in packets with PACKET_UDP_UNSUMMED. */
 #ifndef NET_DRIVER_SUMS
 #define NET_DRIVER_SUMS 0
@@ -247,6 +252,7 @@ _Static_assert(CONFIG_IS_POWER_OF_TWO(ETHMAC_DMA_RECEIVE) && ETHMAC_DMA_RECEIVE 
               "ETHMAC_DMA_RECEIVE must be a power of two up to 256");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(ETHMAC_DMA_TRANSMIT) && ETHMAC_DMA_TRANSMIT <= 256,
               "ETHMAC_DMA_TRANSMIT must be a power of two up to 256");
+_Static_assert(NET_HAS_PORT == 0 || NET_HAS_PORT == 1, "NET_HAS_PORT must be 0 or 1");
 _Static_assert(NET_DRIVER_SUMS == 0 || NET_DRIVER_SUMS == 1, "NET_DRIVER_SUMS must be 0 or 1");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_SOCKET_SLOTS), "UDP_SOCKET_SLOTS must be a power of two");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_BUCKETS), "UDP_BUCKETS must be a power of two");

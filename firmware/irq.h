@@ -9,7 +9,7 @@
  * against itself. With tiers, each interrupt tier (TIER_INTERRUPT and those above it) and the
  * protocol tier, in front of its own work, serve their lines by priority. In a tier a service ends before
  * the next begins. With one context the trap handler serves all lines by priority, and a line interrupts
- * the service of one with a lower priority; polled, context_wait() serves them one after the other.
+ * the service of one with a lower priority that is not brief; polled, context_wait() serves them one after the other.
  *
  * The application's interrupt_service() is `irq_dispatch(TIER_INTERRUPT)`, and its protocol_service()
  * begins with irq_dispatch_protocol().
@@ -55,7 +55,8 @@ typedef struct {
     uint8_t tier;
     uint8_t priority;
     uint8_t usual_priority; /* as registered */
-    bool apart;             /* irq_set_apart() was called */
+    bool apart : 1;         /* irq_set_apart() was called */
+    bool brief : 1;         /* irq_set_brief() was called */
 } irq_line_t;
 
 /* So that a line's place in the table is found by a shift. */
@@ -88,6 +89,9 @@ void irq_describe(uint32_t line, uint32_t room, irq_units_t units);
 /* The line's service shares nothing with others and calls nothing of theirs: in a tier of its own that is
  * more urgent than theirs, context_lock_all() does not hold it back. */
 void irq_set_apart(uint32_t line);
+
+/* The line's service is over in a few instructions: nothing interrupts it. */
+void irq_set_brief(uint32_t line);
 
 /* Starts the services with all lines that are registered: context_start(), and further tiers. */
 void irq_start(void);

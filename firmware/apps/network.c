@@ -90,7 +90,8 @@ void network_protocol(void (*wake_driver)(void))
             ticks_done++;
             posts |= net_tick(&network);
         }
-        if (!NETWORK_MAC_IN_PROTOCOL && (posts & NET_POST_DRIVER) != 0) {
+        /* Packets that have become free it looks for when it lacks one. */
+        if (!NETWORK_MAC_IN_PROTOCOL && ethmac_has_work(&network_mac)) {
             wake_driver();
         }
         if ((posts & NET_POST_APPLICATION) != 0) {

@@ -65,6 +65,9 @@ void network_line_init(uint32_t priority)
     network_mac.most_bytes = MOST_BYTES;
 #endif
     (void)irq_register(ETHMAC_INTERRUPT, "ethmac", serve, &network_mac, priority);
+#if NETWORK_MAC_IN_PROTOCOL
+    irq_set_brief(ETHMAC_INTERRUPT);
+#endif
     irq_describe(ETHMAC_INTERRUPT, ETHMAC_RECEIVE_FRAMES, frames_received);
     alarm_set(&second, CONFIG_CLOCK_FREQUENCY);
 }

@@ -116,7 +116,7 @@ static bool run(void)
     return true;
 }
 
-bool remote_service(void)
+static __attribute__((noinline)) bool serve(void)
 {
     packet_t *packet;
     bool any = call.command != NULL;
@@ -128,6 +128,11 @@ bool remote_service(void)
         }
     }
     return any;
+}
+
+bool remote_service(void)
+{
+    return UNLIKELY(call.command != NULL || !udp_is_empty(&socket_)) && serve();
 }
 
 void remote_init(void)

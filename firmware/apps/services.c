@@ -74,9 +74,13 @@ static void serve_console(void *context, bool pending)
 void interrupt_service(uint32_t lines)
 {
     (void)lines;
-    share_begin_interrupt();
-    irq_dispatch(TIER_INTERRUPT);
-    share_end_interrupt();
+    if (UNLIKELY(share_is_kept)) {
+        share_begin_interrupt();
+        irq_dispatch(TIER_INTERRUPT);
+        share_end_interrupt();
+    } else {
+        irq_dispatch(TIER_INTERRUPT);
+    }
 }
 
 /* Tier 1. */

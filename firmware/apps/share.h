@@ -56,17 +56,17 @@ typedef struct {
 
 extern share_timing_t share_timing;
 
-/* Interrupt service, where it runs in a trap handler: before, and after, all that it does. */
+/* Interrupt service, where it runs in a trap handler and share_is_kept: before, and after, all that it does. */
 static inline void share_begin_interrupt(void)
 {
-    if (UNLIKELY(share_is_kept) && !share_timing.in_protocol && share_timing.interrupts++ == 0) {
+    if (!share_timing.in_protocol && share_timing.interrupts++ == 0) {
         share_timing.interrupt_begun = alarm_clock();
     }
 }
 
 static inline void share_end_interrupt(void)
 {
-    if (UNLIKELY(share_is_kept) && !share_timing.in_protocol && --share_timing.interrupts == 0) {
+    if (!share_timing.in_protocol && --share_timing.interrupts == 0) {
         share_timing.used_cycles +=
             alarm_clock() - share_timing.interrupt_begun + APPLICATION_SHARE_TRAP_CYCLES;
     }

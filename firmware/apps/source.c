@@ -51,7 +51,7 @@ static void take_request(packet_t *packet)
     job.port = be16_to_host(packet->peer_port);
 }
 
-bool source_service(udp_socket_t *socket)
+static __attribute__((noinline)) bool serve(udp_socket_t *socket)
 {
     packet_t *packet;
     bool any = false;
@@ -77,4 +77,9 @@ bool source_service(udp_socket_t *socket)
         any = true;
     }
     return any;
+}
+
+bool source_service(udp_socket_t *socket)
+{
+    return UNLIKELY(job.count != 0 || !udp_is_empty(socket)) && serve(socket);
 }

@@ -91,14 +91,17 @@ static void transmit(ethmac_t *mac)
         uint32_t slot = mac->transmit_slot;
         bus_copy((uint32_t *)(ETHMAC_TX_BASE + slot * ETHMAC_SLOT_SIZE),
                  (const uint32_t *)(const void *)packet->frame, packet->length_bytes);
+        /* Between accesses to the bus, which takes its time for each, what else is to be done. */
         mmio_write(CSR_ETHMAC_SRAM_READER_SLOT_ADDR, slot);
-        mmio_write(CSR_ETHMAC_SRAM_READER_LENGTH_ADDR, packet->length_bytes);
-        mmio_write(CSR_ETHMAC_SRAM_READER_START_ADDR, EVENT);
+        COMPILER_BARRIER();
+        moved_bytes += packet->length_bytes;
         mac->transmit_slot = (slot + 1) % ETHMAC_TX_SLOTS;
         mac->credit--;
-        moved_bytes += packet->length_bytes;
         mac->transmitted++;
+        COMPILER_BARRIER();
+        mmio_write(CSR_ETHMAC_SRAM_READER_LENGTH_ADDR, packet->length_bytes);
         (void)RING_PUSH(&net->sent, packet);
+        mmio_write(CSR_ETHMAC_SRAM_READER_START_ADDR, EVENT);
     }
     if (mac->congested) {
         mac->congested = false;

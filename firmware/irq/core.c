@@ -41,7 +41,7 @@ static uint32_t priorities_from(uint32_t first)
 
 #ifdef CONTEXT_SINGLE
 
-/* Lines that are more urgent than each, indexed as the table: they interrupt its service. `nests` says that a
+/* Lines that interrupt the service of each, being more urgent, indexed as the table. `nests` says that a
  * line has any. */
 static uint32_t above[IRQ_LINES + 1];
 static bool nests;
@@ -64,7 +64,7 @@ static void apply_nesting(void)
 
     for (uint32_t line = 0; line < IRQ_LINES; line++) {
         if (irq_line(line) != NULL) {
-            above[line + 1] = lines_above(irq_table[line + 1].priority);
+            above[line + 1] = irq_table[line + 1].brief ? 0 : lines_above(irq_table[line + 1].priority);
             any |= above[line + 1] != 0;
         }
     }
@@ -143,13 +143,24 @@ static inline void settle(void)
     __asm__ volatile("fence\n nop\n nop\n nop\n nop" : : : "memory");
 }
 
-/* Each line once, and then again only behind settle(): its store may still be on the way. */
-void irq_serve_pending(void)
+static __attribute__((noinline)) void serve_alone(uint32_t claim)
 {
-    uint32_t served = 0;
-    uint32_t claim;
+    irq_serve(claim);
+}
 
-    while ((claim = CSR_READ(CSR_MLINECLAIM)) != 0) {
+INLINE void serve(uint32_t claim)
+{
+    if (is_interruptible(claim)) {
+        serve_interruptible(claim);
+    } else {
+        serve_alone(claim);
+    }
+}
+
+/* Each line once, and then again only behind settle(): its store may still be on the way. */
+static __attribute__((noinline)) void serve_more(uint32_t served, uint32_t claim)
+{
+    do {
         uint32_t line = 1u << (claim - 1);
         if (UNLIKELY((served & line) != 0)) {
             if ((tier_lines() & ~served) == 0) {
@@ -160,11 +171,22 @@ void irq_serve_pending(void)
             continue;
         }
         served |= line;
-        if (is_interruptible(claim)) {
-            serve_interruptible(claim);
-        } else {
-            irq_serve(claim);
-        }
+        serve(claim);
+    } while ((claim = CSR_READ(CSR_MLINECLAIM)) != 0);
+}
+
+/* Mostly there is but one, and few registers to be saved. */
+void irq_serve_pending(void)
+{
+    uint32_t claim = CSR_READ(CSR_MLINECLAIM);
+
+    if (UNLIKELY(claim == 0)) {
+        return;
+    }
+    serve(claim);
+    uint32_t next = CSR_READ(CSR_MLINECLAIM);
+    if (UNLIKELY(next != 0)) {
+        serve_more(1u << (claim - 1), next);
     }
 }
 

@@ -72,6 +72,15 @@ void irq_set_apart(uint32_t line)
     }
 }
 
+void irq_set_brief(uint32_t line)
+{
+    irq_line_t *entry = entry_of(line);
+
+    if (entry != NULL) {
+        entry->brief = true;
+    }
+}
+
 uint32_t irq_lines_of(uint32_t tier)
 {
     uint32_t lines = 0;

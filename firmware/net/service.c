@@ -22,33 +22,44 @@ bool net_add_packets(net_t *net, packet_home_t home, packet_t *packets, uint8_t 
     return true;
 }
 
-void net_release(net_t *net, packet_t *packet)
+INLINE void check_stored(net_t *net, bool stored)
 {
-    bool stored = true;
+    if (UNLIKELY(!stored)) {
+        net_count(net, COUNT_FAULT_RING_FULL);
+    }
+}
 
+static __attribute__((noinline)) void release_to_sender(net_t *net, packet_t *packet)
+{
     switch ((packet_home_t)packet->home) {
-    case PACKET_HOME_RECEIVE:
-        if (net->port != NULL && net->port->give_room(net->port, packet)) {
-            return;
-        }
-        stored = RING_PUSH(&net->free, packet);
-        break;
     case PACKET_HOME_APPLICATION:
-        stored = RING_PUSH(&net->supply, packet);
+        net->to_application = true;
+        check_stored(net, RING_PUSH(&net->supply, packet));
         break;
     case PACKET_HOME_PROTOCOL:
         packet->next = net->spare;
         net->spare = packet;
         break;
-    case PACKET_HOME_SERIAL:
     default:
         packet->next = net->serial;
         net->serial = packet;
         break;
     }
-    if (UNLIKELY(!stored)) {
-        net_count(net, COUNT_FAULT_RING_FULL);
+}
+
+INLINE void release(net_t *net, packet_t *packet)
+{
+    if (UNLIKELY(packet->home != PACKET_HOME_RECEIVE)) {
+        release_to_sender(net, packet);
+    } else if (net_port(net) == NULL || !net->port->give_room(net->port, packet)) {
+        net->to_driver = true;
+        check_stored(net, RING_PUSH(&net->free, packet));
     }
+}
+
+void net_release(net_t *net, packet_t *packet)
+{
+    release(net, packet);
 }
 
 static packet_t *take_first(packet_t **list)
@@ -76,17 +87,19 @@ packet_t *net_reserve_serial(net_t *net)
 /* Frames leave in the order in which they come here. */
 INLINE bool send_at_once(net_t *net, packet_t *packet)
 {
-    return net->port != NULL && RING_COUNT(&net->transmit) == 0 && net->port->send(net->port, packet);
+    return net_port(net) != NULL && RING_COUNT(&net->transmit) == 0
+           && net->port->send(net->port, packet);
 }
 
 INLINE void dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
 {
     if (verdict == NET_TRANSMIT) {
-        if (!send_at_once(net, packet) && UNLIKELY(!RING_PUSH(&net->transmit, packet))) {
-            net_count(net, COUNT_FAULT_RING_FULL);
+        if (!send_at_once(net, packet)) {
+            net->to_driver = true;
+            check_stored(net, RING_PUSH(&net->transmit, packet));
         }
     } else if (verdict == NET_FREE) {
-        net_release(net, packet);
+        release(net, packet);
     }
 }
 
@@ -103,33 +116,15 @@ static void unhold(net_t *net, const packet_t *packet)
     }
 }
 
-/* How much has been handed to other tiers. */
-typedef struct {
-    uint32_t transmitted;
-    uint32_t freed;
-    uint32_t supplied;
-    uint32_t queued;
-} handed_t;
-
-INLINE handed_t handed_now(const net_t *net)
+/* The NET_POST bits for what has been left since they were last told. */
+INLINE uint32_t take_posts(net_t *net)
 {
-    handed_t handed = {.transmitted = net->transmit.ring.head,
-                       .freed = net->free.ring.head,
-                       .supplied = net->supply.ring.head,
-                       .queued = net->counters.counts[COUNT_UDP_QUEUED]};
+    uint32_t posts = (net->to_driver ? (uint32_t)NET_POST_DRIVER : 0)
+                     | (net->to_application ? (uint32_t)NET_POST_APPLICATION : 0);
 
-    return handed;
-}
-
-/* The NET_POST bits for what has been handed over since. */
-INLINE uint32_t posts_since(const net_t *net, handed_t before)
-{
-    handed_t now = handed_now(net);
-    bool to_driver = now.transmitted != before.transmitted || now.freed != before.freed;
-    bool to_application = now.supplied != before.supplied || now.queued != before.queued;
-
-    return (to_driver ? (uint32_t)NET_POST_DRIVER : 0)
-           | (to_application ? (uint32_t)NET_POST_APPLICATION : 0);
+    net->to_driver = false;
+    net->to_application = false;
+    return posts;
 }
 
 /* What the port had no room for goes to it as far as there is some now. */
@@ -161,19 +156,20 @@ static void take_back_from_port(net_t *net)
 
 INLINE packet_t *next_frame(net_t *net)
 {
-    return net->port != NULL ? net->port->receive(net->port) : RING_POP(&net->received);
+    return net_port(net) != NULL ? net->port->receive(net->port) : RING_POP(&net->received);
 }
 
 uint32_t net_service(net_t *net, uint32_t frames)
 {
-    handed_t before = handed_now(net);
+    uint32_t most = frames < net->allowance ? frames : net->allowance;
+    uint32_t left = most;
     packet_t *packet;
 
-    if (net->port != NULL) {
+    if (net_port(net) != NULL) {
         take_back_from_port(net);
     }
     while ((packet = RING_POP(&net->sent)) != NULL) {
-        net_release(net, packet);
+        release(net, packet);
     }
     while ((packet = RING_POP(&net->returned)) != NULL) {
         unhold(net, packet);
@@ -183,18 +179,18 @@ uint32_t net_service(net_t *net, uint32_t frames)
         unhold(net, packet);
         net_dispose(net, packet, udp_output(net, packet));
     }
-    while (frames != 0 && net->allowance != 0 && (packet = next_frame(net)) != NULL) {
-        net->allowance -= net->metered;
+    while (left != 0 && (packet = next_frame(net)) != NULL) {
+        left--;
         dispose(net, packet, net_input(net, packet));
-        frames--;
     }
-    return posts_since(net, before);
+    if (UNLIKELY(net->metered)) {
+        net->allowance -= most - left;
+    }
+    return take_posts(net);
 }
 
 uint32_t net_tick(net_t *net)
 {
-    handed_t before = handed_now(net);
-
     net->errors = ICMP_ERRORS_PER_S;
     arp_tick(net);
     claim_tick(net);
@@ -202,7 +198,7 @@ uint32_t net_tick(net_t *net)
     for (net_timer_t *timer = net->timers; timer != NULL; timer = timer->next) {
         timer->tick(timer);
     }
-    return posts_since(net, before);
+    return take_posts(net);
 }
 
 void net_add_timer(net_t *net, net_timer_t *timer)
@@ -217,19 +213,7 @@ void net_allow(net_t *net, uint32_t frames)
     net->allowance = frames;
 }
 
-INLINE bool frames_wait(const net_t *net)
-{
-    return RING_COUNT(&net->received) != 0
-           || (net->port != NULL && net->port->has_frame(net->port));
-}
-
 bool net_is_held(const net_t *net)
 {
-    return net->allowance == 0 && frames_wait(net);
-}
-
-bool net_pending(const net_t *net)
-{
-    return (net->allowance != 0 && frames_wait(net)) || RING_COUNT(&net->sent) >= NET_SENT_BATCH
-           || RING_COUNT(&net->returned) != 0 || RING_COUNT(&net->outbox) != 0;
+    return net->allowance == 0 && net_frames_wait(net);
 }

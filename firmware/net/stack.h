@@ -78,6 +78,9 @@ typedef struct net {
     /* Received frames that net_service() may still take, if they are metered. */
     uint32_t allowance;
     bool metered;
+    /* Something was left for them since net_service() or net_tick() last told. */
+    bool to_driver;
+    bool to_application;
     uint32_t random;
     uint32_t errors; /* of ICMP that may be sent until the next tick */
 
@@ -129,9 +132,27 @@ void net_allow(net_t *net, uint32_t frames);
 /* True if received frames wait that net_allow() keeps from net_service(). */
 bool net_is_held(const net_t *net);
 
+/* The port, or NULL. */
+static inline net_port_t *net_port(const net_t *net)
+{
+    return NET_HAS_PORT ? net->port : NULL;
+}
+
+/* True if received frames wait. */
+static inline bool net_frames_wait(const net_t *net)
+{
+    return RING_COUNT(&net->received) != 0
+           || (net_port(net) != NULL && net->port->has_frame(net->port));
+}
+
 /* True if received frames or packets from other tiers wait for net_service(); of packets that were sent
  * only a batch. */
-bool net_pending(const net_t *net);
+static inline bool net_pending(const net_t *net)
+{
+    return RING_COUNT(&net->returned) != 0 || RING_COUNT(&net->outbox) != 0
+           || RING_COUNT(&net->sent) >= NET_SENT_BATCH
+           || (net->allowance != 0 && net_frames_wait(net));
+}
 
 /* Once a second: ARP retries and ageing, announcements, IGMP reports, timers. Returns a set of NET_POST
  * bits. */

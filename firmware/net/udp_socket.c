@@ -80,6 +80,14 @@ udp_result_t udp_close(net_t *net, udp_socket_t *socket)
     return UDP_OK;
 }
 
+/* The partial sum of the payload, which its writer may know. */
+INLINE uint32_t payload_sum(const packet_t *packet)
+{
+    return (packet->flags & PACKET_PAYLOAD_SUMMED) != 0
+               ? packet->sum
+               : checksum_sum(packet_payload(packet), packet->payload_bytes);
+}
+
 /* Writes UDP and IPv4 headers around the payload, and the frame's length with its padding. */
 static void emit(packet_t *packet, be32_t source, be16_t local_port)
 {
@@ -91,10 +99,8 @@ static void emit(packet_t *packet, be32_t source, be16_t local_port)
         packet->flags |= PACKET_UDP_UNSUMMED;
         udp_emit_unsummed(datagram, local_port, packet->peer_port, payload_bytes, addresses_sum);
     } else {
-        uint32_t sum = (packet->flags & PACKET_PAYLOAD_SUMMED) != 0
-                           ? packet->sum
-                           : checksum_sum(packet_payload(packet), payload_bytes);
-        udp_emit(datagram, local_port, packet->peer_port, payload_bytes, addresses_sum, sum);
+        udp_emit(datagram, local_port, packet->peer_port, payload_bytes, addresses_sum,
+                 payload_sum(packet));
     }
     ipv4_emit(packet->frame + ETHERNET_HEADER_BYTES, source, packet->peer_address,
               IPV4_PROTOCOL_UDP, IPV4_TTL, UDP_HEADER_BYTES + payload_bytes);
@@ -102,23 +108,29 @@ static void emit(packet_t *packet, be32_t source, be16_t local_port)
         (uint16_t)ethernet_pad(packet->frame, PACKET_PAYLOAD_OFFSET + payload_bytes);
 }
 
-/* Turns the headers of a received frame to where it came from, if they fit the payload as it is now, and
- * leaves the checksum to the driver. */
+/* Turns the headers of a received frame to where it came from, if they fit the payload as it is now. */
 static inline bool turn(packet_t *packet)
 {
     uint8_t *ip = packet->frame + ETHERNET_HEADER_BYTES;
     uint8_t *datagram = packet->frame + UDP_OFFSET;
     be16_t length = host_to_be16(UDP_HEADER_BYTES + (uint32_t)packet->payload_bytes);
 
-    if (!NET_DRIVER_SUMS || (packet->flags & PACKET_BROADCAST) != 0
+    if ((packet->flags & PACKET_BROADCAST) != 0
         || packet->length_bytes != PACKET_PAYLOAD_OFFSET + (uint32_t)packet->payload_bytes
         || udp_length(datagram) != length) {
         return false;
     }
-    packet->flags = PACKET_UDP_UNSUMMED;
     udp_swap_ports(datagram);
     ipv4_set_ttl(ip, IPV4_TTL);
-    udp_put_pseudo_sum(datagram, udp_pseudo_sum(length, ipv4_swap_addresses(ip)));
+    uint32_t pseudo_sum = udp_pseudo_sum(length, ipv4_swap_addresses(ip));
+    if (NET_DRIVER_SUMS) {
+        packet->flags = PACKET_UDP_UNSUMMED;
+        udp_put_pseudo_sum(datagram, pseudo_sum);
+    } else {
+        udp_put_sum(datagram, pseudo_sum + udp_ports_sum(datagram) + length
+                                  + payload_sum(packet));
+        packet->flags = 0;
+    }
     return true;
 }
 
@@ -139,7 +151,8 @@ static __attribute__((noinline)) net_verdict_t reply_anew(net_t *net, packet_t *
 }
 
 /* Sends the payload that somebody has written back to where its packet came from. */
-INLINE net_verdict_t reply(net_t *net, packet_t *packet, net_counter_t counter)
+static __attribute__((noinline)) net_verdict_t reply(net_t *net, packet_t *packet,
+                                                     net_counter_t counter)
 {
     if (UNLIKELY(packet->peer_port == 0 || net->address == 0 || !turn(packet))) {
         return reply_anew(net, packet, counter);
@@ -178,6 +191,7 @@ static net_verdict_t queue(net_t *net, udp_socket_t *socket, packet_t *packet)
         return net_drop(net, COUNT_UDP_DROP_SOCKET_FULL);
     }
     net->held++;
+    net->to_application = true;
     net_count(net, COUNT_UDP_QUEUED);
     return NET_KEPT;
 }

@@ -83,6 +83,12 @@ net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t ad
 
 /* --- in the application tier ------------------------------------------------------------------ */
 
+/* True if no datagram waits. */
+static inline bool udp_is_empty(const udp_socket_t *socket)
+{
+    return RING_COUNT(&socket->inbox) == 0;
+}
+
 /* The oldest datagram in the inbox, which is then the application's, or NULL. */
 packet_t *udp_receive(udp_socket_t *socket);
 

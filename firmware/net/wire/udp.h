@@ -75,8 +75,23 @@ static inline void udp_swap_ports(uint8_t *datagram)
     put_be16(datagram + 2, source_port);
 }
 
+/* The partial sum of the ports. */
+static inline uint32_t udp_ports_sum(const uint8_t *datagram)
+{
+    return get_be16(datagram) + get_be16(datagram + 2);
+}
+
+/* Puts the checksum of a datagram whose partial sum, with its pseudo-header and without the checksum, is
+ * `sum`. One of 0 is sent as 0xffff, as 0 means none. */
+static inline void udp_put_sum(uint8_t *datagram, uint32_t sum)
+{
+    be16_t checksum = checksum_field(sum);
+
+    put_be16(datagram + 6, checksum != 0 ? checksum : 0xffffu);
+}
+
 /* Writes a header. `addresses_sum` and `payload_sum` are partial sums of the two addresses and of
- * the payload. A checksum of 0 is sent as 0xffff, as 0 means none. */
+ * the payload. */
 void udp_emit(uint8_t *datagram, be16_t source_port, be16_t destination_port,
               uint32_t payload_bytes, uint32_t addresses_sum, uint32_t payload_sum);
 
