@@ -14,4 +14,10 @@ static inline void mmio_write(uintptr_t address, uint32_t value)
     *(volatile uint32_t *)address = value;
 }
 
+/* Waits until all accesses before have ended. */
+static inline void mmio_wait(void)
+{
+    __asm__ volatile("fence" : : : "memory");
+}
+
 #endif

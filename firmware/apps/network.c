@@ -60,13 +60,40 @@ void network_init_dhcp(void)
     }
 }
 
+#if NETWORK_MAC_IN_PROTOCOL
+
+/* The MAC has been told to be quiet, by the interrupt service; the protocol service asks it again when it has
+ * seen to everything. While it is busy frames interrupt nobody. */
+static volatile bool hushed;
+
+/* True if something came before the MAC heard that it may tell. What is held is looked at in time anyway. */
+static bool listen_again(void)
+{
+    if (!hushed || net_frames_wait(&network)) {
+        return false;
+    }
+    hushed = false;
+    ethmac_listen();
+    return net_pending(&network) || ethmac_has_sent(&network_mac);
+}
+
+#else
+
+static inline bool listen_again(void)
+{
+    return false;
+}
+
+#endif
+
 bool network_interrupt(uint32_t lines)
 {
     bool pending = (lines & 1u << ETHMAC_INTERRUPT) != 0;
 
 #if NETWORK_MAC_IN_PROTOCOL
     if (pending) {
-        ethmac_acknowledge();
+        ethmac_hush();
+        hushed = true;
     }
     return true;
 #else
@@ -98,5 +125,5 @@ void network_protocol(void (*wake_driver)(void))
             context_post_application();
         }
         COMPILER_BARRIER();
-    } while (net_pending(&network) || ticks_due != ticks_done);
+    } while (net_pending(&network) || ticks_due != ticks_done || listen_again());
 }

@@ -21,9 +21,7 @@ static void wake(void)
 static void serve(void *context, bool pending)
 {
     (void)context;
-    if (pending) {
-        ethmac_acknowledge();
-    }
+    (void)network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0);
     context_post_protocol();
 }
 

@@ -69,6 +69,12 @@ static inline bool has_frame(const ethmac_t *mac)
     return mac->take->packet != NULL && !is_owned(mac->take);
 }
 
+/* The events that raised the line are known. */
+static inline void acknowledge(void)
+{
+    mmio_write(CSR_ETHDMA_EV_PENDING_ADDR, EVENT_RECEIVED | EVENT_SENT);
+}
+
 /* The oldest frame that the MAC has brought, or NULL. */
 static inline packet_t *take(ethmac_t *mac)
 {
@@ -152,13 +158,18 @@ static inline bool send(ethmac_t *mac, packet_t *packet)
     return true;
 }
 
+static inline bool has_sent(const ethmac_t *mac)
+{
+    return mac->sent->packet != NULL && !is_owned(mac->sent);
+}
+
 /* The oldest packet that was sent and not yet taken back, or NULL. */
 static inline packet_t *take_sent(ethmac_t *mac)
 {
     ethmac_place_t *place = mac->sent;
     packet_t *packet = place->packet;
 
-    if (packet == NULL || is_owned(place)) {
+    if (!has_sent(mac)) {
         return NULL;
     }
     place->packet = NULL;
@@ -233,7 +244,7 @@ bool ethmac_service(ethmac_t *mac, bool pending)
     bool received = false;
 
     if (pending) {
-        ethmac_acknowledge();
+        acknowledge();
     }
     while ((packet = take_sent(mac)) != NULL) {
         (void)RING_PUSH(&net->sent, packet);
@@ -296,9 +307,21 @@ void ethmac_init(ethmac_t *mac, net_t *net)
     mmio_write(CSR_ETHDMA_CONTROL_ADDR, CONTROL_RECEIVE | CONTROL_TRANSMIT | CONTROL_KEEP_LONG);
 }
 
-void ethmac_acknowledge(void)
+bool ethmac_has_sent(const ethmac_t *mac)
 {
-    mmio_write(CSR_ETHDMA_EV_PENDING_ADDR, EVENT_RECEIVED | EVENT_SENT);
+    return has_sent(mac);
+}
+
+void ethmac_hush(void)
+{
+    mmio_write(CSR_ETHDMA_EV_ENABLE_ADDR, 0);
+}
+
+void ethmac_listen(void)
+{
+    acknowledge();
+    mmio_write(CSR_ETHDMA_EV_ENABLE_ADDR, EVENT_RECEIVED | EVENT_SENT);
+    mmio_wait();
 }
 
 uint32_t ethmac_overruns(void)

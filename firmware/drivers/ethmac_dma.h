@@ -45,8 +45,14 @@ typedef struct {
 /* From now on the network interface has the MAC as its port: packets need not go through its rings. */
 void ethmac_attach(ethmac_t *mac);
 
-/* The events that raised the line are known: nothing that came before this is told again. */
-void ethmac_acknowledge(void);
+/* With a port: the line falls, and does not rise until ethmac_listen(). */
+void ethmac_hush(void);
+
+/* The line rises for what comes, or has been sent, from now on. What was before is not told again. */
+void ethmac_listen(void);
+
+/* True if a packet has been sent and not yet taken back. */
+bool ethmac_has_sent(const ethmac_t *mac);
 
 /* True if ethmac_service() has something to do though the line is not pending: frames to send, or the MAC
  * has nowhere to put any. */

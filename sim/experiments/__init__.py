@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .busy_ports import BusyPorts
 from .contention import Contention
 from .driver import DriverLayer
 from .echo import Echo
@@ -23,7 +24,7 @@ from .trace import Trace
 #: Experiments that run together, in their order.
 GROUPS: dict[str, tuple[Experiment, ...]] = {
     "stack": (Switch(), DriverLayer(), Trace(), Saturation()),
-    "net": (Shares(), Rfc2544(), Peers(), Overload()),
+    "net": (Shares(), Rfc2544(), Peers(), Overload(), BusyPorts()),
     "serial": (
         ManySources(),
         TerminalServer(),
