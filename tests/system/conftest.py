@@ -24,6 +24,12 @@ BUILDS = {
 }
 #: The slow one only where a test asks for it.
 _USUAL = [build for build in BUILDS if build != "picorv32"]
+#: Those with the Ethernet DMA.
+DMA_BUILDS = {
+    "tiers, DMA": ("standard", Context.TIERS),
+    "single, DMA": ("single", Context.SINGLE),
+    "polled, DMA": ("single", Context.POLLED),
+}
 
 
 @dataclass(frozen=True)
@@ -39,16 +45,20 @@ class System:
 
 
 def make_system(build: str) -> System:
-    """A build by its name in ``BUILDS``."""
-    cpu, variant, context = BUILDS[build]
-    soc = simulation_params(cpu=cpu, cpu_variant=variant)
-    model = build_model(ModelParams(soc=soc))
+    """A build by its name in ``BUILDS`` or ``DMA_BUILDS``."""
+    if build in DMA_BUILDS:
+        variant, context = DMA_BUILDS[build]
+        soc = simulation_params(cpu_variant=variant, eth_dma=True)
+        model = build_model(ModelParams(soc=soc, profile=False))
+    else:
+        cpu, variant, context = BUILDS[build]
+        model = build_model(ModelParams(soc=simulation_params(cpu=cpu, cpu_variant=variant)))
     return System(Simulation(model), build_firmware("services", model, context))
 
 
 @pytest.fixture(scope="session")
 def systems() -> Callable[[str], System]:
-    """Makes a build by its name in ``BUILDS``."""
+    """Makes a build by its name in ``BUILDS`` or ``DMA_BUILDS``."""
     return make_system
 
 

@@ -7,6 +7,9 @@ from checksums import check_checksums
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
+from tierv.sim.experiments import busy_ports
+from tierv.sim.experiments.bench import Setup
+from tierv.sim.experiments.experiment import Settings
 from tierv.sim.experiments.frames import (
     ECHO_PORT,
     FAST_ECHO_PORT,
@@ -15,16 +18,13 @@ from tierv.sim.experiments.frames import (
     arp_request,
     udp_frame,
 )
-from tierv.sim.firmware import Context, build_firmware
-from tierv.sim.model import ModelParams, build_model, simulation_params
 from tierv.sim.records import FrameFlag
-from tierv.sim.run import Simulation, Until
+from tierv.sim.run import Until
 from tierv.sim.stimulus import Frame
 
 INTRODUCTION, START = 200_000, 250_000
 #: Of datagrams: those of the shortest frames, and every seventh length.
 LENGTHS = [*range(30), *range(30, 1473, 7), 1471, 1472]
-CONTEXTS = {Context.TIERS: "standard", Context.SINGLE: "single", Context.POLLED: "single"}
 
 
 def checked(frame: bytes) -> tuple[tuple[str, int, int], bytes]:
@@ -36,10 +36,8 @@ def checked(frame: bytes) -> tuple[tuple[str, int, int], bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("context", CONTEXTS)
-def test_datagrams_of_every_length_come_back_at_line_rate(context):
-    soc = simulation_params(cpu_variant=CONTEXTS[context], eth_dma=True)
-    model = build_model(ModelParams(soc=soc, profile=False))
+@pytest.mark.parametrize("build", ["tiers, DMA", "single, DMA", "polled, DMA"])
+def test_datagrams_of_every_length_come_back_at_line_rate(systems, build):
     payloads = [bytes((index * 7 + length) & 255 for index in range(length)) for length in LENGTHS]
     wrong = Frame(udp_frame(bytes(50), ECHO_PORT), flags=FrameFlag.BAD_FCS)
     frames = [Frame(arp_request(), cycle=INTRODUCTION)]
@@ -49,13 +47,12 @@ def test_datagrams_of_every_length_come_back_at_line_rate(context):
         if index % 10 == 0:
             frames.append(wrong)
     # The shortest ones come too fast for S and polled: with pauses.
-    if context is not Context.TIERS:
+    if build != "tiers, DMA":
         frames[1:] = [
             Frame(frame.data, cycle=START + 3000 * index, flags=frame.flags)
             for index, frame in enumerate(frames[1:])
         ]
-    result = Simulation(model).run(
-        build_firmware("services", model, context),
+    result = systems(build).run(
         frames=frames,
         cycles=20_000_000,
         until=Until(frames=1 + len(payloads)),
@@ -65,3 +62,11 @@ def test_datagrams_of_every_length_come_back_at_line_rate(context):
         mine = [payload for (_, source, _), payload in echoes if source == port]
         assert mine == payloads[parity::2]
     assert {(to, port) for (to, _, port), _ in echoes} == {(PEER_ADDRESS, PEER_PORT)}
+
+
+def test_shortest_frames_at_line_rate_and_four_busy_serial_ports_lose_nothing(systems):
+    system = systems("tiers, DMA")
+    settings = Settings(seed=5, clock_hz=100_000_000, length=200)
+    row = busy_ports.run_trial(Setup(system.services, system.simulation), 64, settings)
+    assert row["serial bytes each way"] > 0
+    assert (row["frames lost"], row["serial bytes lost"]) == (0, 0)

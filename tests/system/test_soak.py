@@ -28,12 +28,15 @@ def soak_for(system, cycles: int, seed: int) -> soak.Account:
     return account
 
 
-def test_frames_of_every_kind_are_answered_or_counted_and_all_buffers_come_back(systems):
-    assert soak_for(systems("tiers"), 1_000_000, seed=1).overruns == 0
+@pytest.mark.parametrize("build", ["tiers", "tiers, DMA"])
+def test_frames_of_every_kind_are_answered_or_counted_and_all_buffers_come_back(systems, build):
+    assert soak_for(systems(build), 1_000_000, seed=1).overruns == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("build", ["tiers", "single", "polled"])
+@pytest.mark.parametrize(
+    "build", ["tiers", "single", "polled", "tiers, DMA", "single, DMA", "polled, DMA"]
+)
 def test_ten_million_cycles_of_such_frames_are_accounted_for(systems, build):
     account = soak_for(systems(build), 10_000_000, seed=2)
     print(f"{build}: {len(account.result.frames_sent)} frames, {len(account.result.frames)} back")
