@@ -69,7 +69,7 @@ static volatile bool hushed;
 /* True if something came before the MAC heard that it may tell. What is held is looked at in time anyway. */
 static bool listen_again(void)
 {
-    if (!hushed || net_frames_wait(&network)) {
+    if (!hushed || net_is_held(&network)) {
         return false;
     }
     hushed = false;
