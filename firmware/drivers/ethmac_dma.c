@@ -331,7 +331,8 @@ uint32_t ethmac_overruns(void)
 
 uint32_t ethmac_crc_errors(void)
 {
-    return mmio_read(CSR_ETHDMA_RECEIVE_WRONG_ADDR);
+    /* Those too of which nothing was left for the rings. */
+    return mmio_read(CSR_ETHDMA_RX_DATAPATH_CRC_ERRORS_ADDR);
 }
 
 uint32_t ethmac_preamble_errors(void)

@@ -140,7 +140,9 @@ static __attribute__((noinline)) net_verdict_t reply_anew(net_t *net, packet_t *
 {
     if (packet->peer_port == 0 || net->address == 0
         || packet->payload_bytes > PACKET_PAYLOAD_BYTES) {
-        return net_drop(net, COUNT_UDP_DROP_REPLY);
+        /* The frame of an application's reply has been counted as queued. */
+        return net_drop(net, counter == COUNT_UDP_SENT ? COUNT_UDP_SEND_DROP_DESTINATION
+                                                       : COUNT_UDP_DROP_REPLY);
     }
     /* What the driver summed is no longer there. */
     packet->flags &= PACKET_PAYLOAD_SUMMED;

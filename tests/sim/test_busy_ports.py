@@ -1,4 +1,4 @@
-"""E16's verdict."""
+"""E17's verdict."""
 
 from __future__ import annotations
 
