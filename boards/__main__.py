@@ -42,6 +42,7 @@ _WITH_BIOS = click.option(
     is_flag=True,
     help="External memory as main_ram, behind caches, and LiteX's BIOS to load programs into it.",
 )
+_DEBUG = click.option("--debug", is_flag=True, help="External debug through the FPGA's JTAG.")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -102,8 +103,9 @@ def _tell(board: Board, path: Path) -> None:
 @click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True, help="nextpnr's.")
 @_APP
 @_WITH_BIOS
+@_DEBUG
 def bitstream(
-    board: Board, project_only: bool, seed: int, app: str | None, with_bios: bool
+    board: Board, project_only: bool, seed: int, app: str | None, with_bios: bool, debug: bool
 ) -> None:
     """Emit the board's project with the firmware in it, and make its bitstream.
 
@@ -112,6 +114,8 @@ def bitstream(
     if with_bios and app is not None:
         raise ValueError(f"either --with-bios or --app must be given, not both: {app}")
     board = _variant(_with_app(board, app), with_bios)
+    if debug:
+        board = dataclasses.replace(board, soc=dataclasses.replace(board.soc, debug=True))
     project = complete(board)
     click.echo(f"project: {project.gateware}")
     if project_only:

@@ -11,10 +11,12 @@ from litex.soc.cores.clock import ECP5PLL, S7IDELAYCTRL, S7PLL, CycloneIVPLL, Cy
 from migen import ClockDomain, ClockSignal, Record, Signal
 
 from tierv.soc.crc_checker import in_place_of_liteeths
+from tierv.soc.debug import Jtag
 from tierv.soc.ethernet import MiiPhy, RgmiiPhy, shorten_paths
 from tierv.soc.soc import TierVSoC
 
 from .board import Board, Family, Phy, SerialPins
+from .jtag import fpga_jtag
 
 #: Resources that this package adds to the platform's.
 _SERIAL, _CONSOLE = "tierv_serial", "tierv_console"
@@ -118,6 +120,10 @@ class BoardSoC(TierVSoC):
         if index:
             return self.platform.request(_SERIAL, index - 1)
         return self.platform.request("serial" if self.board.console is None else _CONSOLE)
+
+    def jtag(self) -> Jtag:
+        """The TAP of the FPGA."""
+        return fpga_jtag(self.board)
 
     def led_pads(self) -> Signal:
         """LEDs that are on at 1, whatever the board's are."""

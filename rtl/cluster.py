@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from .cache.port import memory_port_members
+from .debug.layout import debug_members
 from .params import CoreParams
 from .rvfi import port_members
 from .tcm import TightlyCoupledMemory
@@ -49,6 +50,8 @@ class Cluster(wiring.Component):
             self._shared_ports += tuple(memory_port_members())
         if params.rvfi:
             self._shared_ports += tuple(port_members(params))
+        if params.debug:
+            self._shared_ports += tuple(debug_members(params))
         members = {name: self._core.signature.members[name] for name in self._shared_ports}
         for prefix, memory in (("imem", self._imem), ("dmem", self._dmem)):
             for name in MEMORY_PORTS:

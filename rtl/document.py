@@ -10,7 +10,17 @@ from pathlib import Path
 
 import click
 
-from .isa import ALL_CSRS, COUNTER_CSRS, CUSTOM_CSRS, STANDARD_CSRS, Cause, Csr, Event, Interrupt
+from .isa import (
+    ALL_CSRS,
+    COUNTER_CSRS,
+    CUSTOM_CSRS,
+    DEBUG_CSRS,
+    STANDARD_CSRS,
+    Cause,
+    Csr,
+    Event,
+    Interrupt,
+)
 from .params import CoreParams
 from .system.csr import MSTATUS_MIE, MSTATUS_MPIE, implemented
 
@@ -85,6 +95,7 @@ def tables() -> dict[str, list[str]]:
     return {
         "standard-csrs": _csr_rows(STANDARD_CSRS + COUNTER_CSRS),
         "custom-csrs": _csr_rows(CUSTOM_CSRS),
+        "debug-csrs": _csr_rows(DEBUG_CSRS),
         "causes": causes,
         "interrupts": interrupts,
     }

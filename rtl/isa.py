@@ -71,6 +71,17 @@ class Interrupt(enum.IntEnum):
     MEI = 11
 
 
+class DebugCause(enum.IntEnum):
+    """Why a tier is in debug mode, as ``dcsr`` tells it (Debug Support 0.13.2, section 4.8.1)."""
+
+    NONE = 0
+    EBREAK = 1
+    TRIGGER = 2
+    HALT = 3
+    STEP = 4
+    RESET_HALT = 5
+
+
 class Access(enum.Enum):
     """How software may use a CSR."""
 
@@ -298,9 +309,30 @@ CUSTOM_CSRS = (
     ),
 )
 
+#: Of a core with external debug. Those from ``dcsr`` on exist in debug mode only.
+DEBUG_CSRS = (
+    _rw("tselect", 0x7A0, Scope.TIER, "The trigger that the others are of."),
+    _rw(
+        "tdata1",
+        0x7A1,
+        Scope.TIER,
+        "mcontrol: type 2, dmode 1, action 1; m, execute, store and load can be set.",
+    ),
+    _rw("tdata2", 0x7A2, Scope.TIER, "The address, of an instruction or of an access."),
+    _ro("tinfo", 0x7A4, Scope.TIER, "Reads 4: type 2 only."),
+    _rw("dcsr", 0x7B0, Scope.TIER, "ebreakm, cause and step; prv reads 3."),
+    _rw("dpc", 0x7B1, Scope.TIER, "Where the tier goes on when it is resumed."),
+    _rw("mdebugdata", 0x7B4, Scope.CORE, "data0 of the debug module."),
+)
+
 ALL_CSRS = STANDARD_CSRS + COUNTER_CSRS + CUSTOM_CSRS
 
 
 def csr_addresses() -> dict[str, int]:
     """Address of every CSR by its name, indexed ones as ``mlineprio0``."""
     return {name: address for csr in ALL_CSRS for name, address in csr.names()}
+
+
+def debug_csr_addresses() -> dict[str, int]:
+    """The same of those that only a core with external debug has."""
+    return {name: address for csr in DEBUG_CSRS for name, address in csr.names()}

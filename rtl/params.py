@@ -14,6 +14,8 @@ MAX_LOCAL_BYTES = 1 << 24
 MIN_CACHED_BYTES, MAX_CACHED_BYTES = 1 << 17, 1 << 30
 MIN_CACHE_BYTES, MAX_CACHE_BYTES = 1 << 10, 1 << 16
 MIN_LINE_BYTES, MAX_LINE_BYTES = 1 << 4, 1 << 7
+#: Most triggers of a tier.
+MAX_TRIGGERS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +106,9 @@ class CoreParams:
     cache_line_bytes: int = 32
     #: What is cached; accesses in this range use the memory port.
     cached: CachedRegion = CachedRegion(base=0x4000_0000, size_bytes=256 << 20)
+    #: External debug: ports for a debug module, and so many triggers per tier.
+    debug: bool = False
+    triggers: int = 2
     #: RVFI outputs.
     rvfi: bool = False
     #: Replace multiply and divide by the formal stand-ins of riscv-formal.
@@ -116,6 +121,7 @@ class CoreParams:
         _check_range("branch_history_log2", self.branch_history_log2, 0, 12)
         _check_range("return_stack_log2", self.return_stack_log2, 0, 3)
         _check_range("line_settle_cycles", self.line_settle_cycles, 0, 7)
+        _check_range("triggers", self.triggers, 1, MAX_TRIGGERS)
         if self.reset_address % 4:
             raise ValueError(f"reset_address must be a multiple of 4, not {self.reset_address:#x}")
         for name in ("imem", "dmem"):
@@ -126,6 +132,8 @@ class CoreParams:
                 f"imem and dmem must not overlap, not {self.imem.base:#x} and {self.dmem.base:#x}"
             )
         self._check_caches()
+        if self.debug and self.has_caches:
+            raise ValueError(f"debug must be False in a core with caches, not {self.debug!r}")
         if self.altops and not self.rvfi:
             raise ValueError("altops must be used with rvfi, not alone")
 

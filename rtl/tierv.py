@@ -16,6 +16,8 @@ from .backend.writeback import WriteBack
 from .cache.data import DataCache
 from .cache.join import join_caches
 from .cache.port import memory_port_members
+from .debug.join import DebugJoin
+from .debug.layout import debug_members
 from .frontend.bus_fetch import BusFetcher
 from .frontend.fetch import Fetcher
 from .frontend.history import BranchHistory
@@ -37,7 +39,7 @@ from .system.monitor import PerformanceMonitor
 from .system.tiers import TierState
 
 
-class Core(wiring.Component):
+class Core(DebugJoin, wiring.Component):
     """A RISC-V core with ``params.tiers`` banked register contexts.
 
     Contains no memory but its registers. The local ports answer in the next cycle, always; the
@@ -81,6 +83,7 @@ class Core(wiring.Component):
                 "retire_pc": Out(32),
             }
             | (memory_port_members() if p.has_caches else {})
+            | (debug_members(p) if p.debug else {})
             | (port_members(p) if p.rvfi else {})
         )
 
@@ -135,6 +138,7 @@ class Core(wiring.Component):
             ports = {name: getattr(self, name) for name in memory_port_members()}
             parts = (self._data_cache, self._fetcher, self._execute, self._bus, self._commit)
             join_caches(m, p, ports, *parts)
+        self._join_debug(m)
         if p.rvfi:
             self._join_rvfi(m)
         return m

@@ -8,6 +8,7 @@ import click
 from amaranth.back import verilog
 
 from .cluster import Cluster
+from .debug.top import debug_verilog
 from .params import CachedRegion, CoreParams, Region
 from .tierv import Core
 
@@ -63,6 +64,8 @@ NUMBER = _Number()
 @click.option(
     "--cached-bytes", type=NUMBER, default=CoreParams.cached.size_bytes, show_default=True
 )
+@click.option("--debug/--no-debug", default=CoreParams.debug, help="Add tierv_debug, too.")
+@click.option("--triggers", type=int, default=CoreParams.triggers, show_default=True)
 @click.option("--rvfi", is_flag=True, help="Add the RISC-V Formal Interface.")
 @click.option("--altops", is_flag=True, help="Formal stand-ins for multiply and divide.")
 @click.option("--cluster", is_flag=True, help="Include the tightly coupled memories.")
@@ -89,7 +92,9 @@ def main(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(cluster_verilog(params) if cluster else core_verilog(params))
+    text = cluster_verilog(params) if cluster else core_verilog(params)
+    # Its pins are JTAG's; the rest is for the core and the bus.
+    output.write_text(f"{text}\n{debug_verilog(params)}" if params.debug else text)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ import click
 from tierv.soc.params import SocParams
 
 from .bios import build_bios
-from .commands import NEW_FILE, OLD_FILE, Commands, chosen_soc, hardware_options
+from .commands import DEBUG, NEW_FILE, OLD_FILE, Commands, chosen_soc, hardware_options
 from .elf import Program
 from .firmware import build_firmware, usual_context
-from .interactive import Network, run_interactively
+from .interactive import JTAG_PORT, Network, run_interactively
 from .model import Model, ModelParams, build_model
 from .pcap import read_pcap
 from .records import RunEnd
@@ -34,6 +34,7 @@ def main() -> None:
 @hardware_options
 @click.option("--trace", type=click.Choice(["vcd", "fst"]), help="A model that writes waveforms.")
 @click.option("--quick", is_flag=True, help="Compile once only; the model is slower.")
+@DEBUG
 def build(trace: str | None, quick: bool, **hardware) -> None:
     """Build a model, if it is not built already."""
     model = build_model(ModelParams(soc=chosen_soc(**hardware), trace=trace, profile=not quick))
@@ -152,8 +153,18 @@ def run(**options) -> None:
 @click.option("--tap-name", default="tierv0", show_default=True, help="Name of the TAP device.")
 @click.option("--socket", "socket_path", type=NEW_FILE, help="Where the socket is.")
 @click.option("--pcap", type=NEW_FILE, help="Capture of the frames from the SoC.")
-def interactive(firmware, bios, network, tap_name, socket_path, pcap, **hardware) -> None:
+@DEBUG
+@click.option(
+    "--jtag-port",
+    type=click.IntRange(0, 65535),
+    help=f"TCP port for OpenOCD, with --debug; {JTAG_PORT} if none is given, 0 for a free one.",
+)
+def interactive(
+    firmware, bios, network, tap_name, socket_path, pcap, jtag_port, **hardware
+) -> None:
     """Console on this terminal, Ethernet on a TAP device (root) or a UNIX socket."""
+    if jtag_port is not None and not hardware["debug"]:
+        raise click.UsageError("--jtag-port needs --debug")
     if firmware and bios:
         raise click.UsageError("--firmware and --bios exclude each other")
     soc = chosen_soc(**hardware)
@@ -171,6 +182,7 @@ def interactive(firmware, bios, network, tap_name, socket_path, pcap, **hardware
         tap_name=tap_name,
         socket_path=socket_path,
         pcap=pcap,
+        jtag_port=JTAG_PORT if jtag_port is None else jtag_port,
     )
     click.echo(f"\nended by {end.name.lower()}")
     sys.exit(int(end is RunEnd.ERROR))

@@ -37,6 +37,10 @@ _HARDWARE = (
 )
 
 
+#: External debug, for the commands that run until somebody ends them.
+DEBUG = click.option("--debug", is_flag=True, help="External debug through JTAG.")
+
+
 def hardware_options(command):
     """Give a command the options that ``chosen_soc`` takes."""
     for option in reversed(_HARDWARE):

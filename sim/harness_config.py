@@ -33,6 +33,7 @@ def cpp_header(params: SocParams, memories: Mapping[str, Columns], fast_eval: bo
         "#pragma once",
         "#include <cstdint>",
         f"#define HARNESS_ETHERNET {int(params.ethernet)}",
+        f"#define HARNESS_DEBUG {int(params.debug)}",
         f"#define HARNESS_FAST_EVAL {int(fast_eval)}",
         "namespace generated {",
         *cpp_records(),

@@ -29,6 +29,8 @@ _IFF_TAP = 0x0002
 _IFF_NO_PI = 0x1000
 _TUN_DEVICE = "/dev/net/tun"
 _PREFIX_BITS = 24
+#: TCP port of JTAG if no other is given; ``soc/openocd.cfg`` has the same.
+JTAG_PORT = 9824
 
 
 class Network(enum.StrEnum):
@@ -144,10 +146,12 @@ def run_interactively(
     tap_name: str = "tierv0",
     socket_path: Path | None = None,
     pcap: Path | None = None,
+    jtag_port: int = JTAG_PORT,
 ) -> RunEnd:
     """Run a program until the user types Ctrl-] or firmware ends it.
 
-    Raises ``NetworkError`` if the network that was asked for can't be had.
+    A SoC with external debug has its JTAG on ``jtag_port``, as OpenOCD's remote_bitbang. Raises
+    ``NetworkError`` if the network that was asked for can't be had.
     """
     soc = model.params.soc
     if not soc.ethernet:
@@ -162,6 +166,8 @@ def run_interactively(
         command = [str(model.program), "--image", image.name, "--console", "--text"]
         if port.fd is not None:
             command += ["--network-fd", str(port.fd)]
+        if soc.debug:
+            command += ["--jtag-port", str(jtag_port)]
         if pcap is not None:
             command += ["--pcap", str(pcap)]
         say(f"network: {port.description}; the board is {soc.local_ip} as far as its firmware says")

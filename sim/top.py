@@ -10,6 +10,7 @@ from litex.gen import LiteXModule
 from migen import ClockDomain, Record, Signal
 
 from tierv.soc import map as soc_map
+from tierv.soc.debug import JTAG_PINS
 from tierv.soc.mailbox import mailbox_layout
 from tierv.soc.params import SocParams
 from tierv.soc.soc import TierVSoC
@@ -28,7 +29,7 @@ def _record(layout: list[tuple[str, int]]) -> list[Subsignal]:
     return [Subsignal(name, Pins(width)) for name, width in layout]
 
 
-def _io(uarts: int) -> list[tuple]:
+def _io(uarts: int, debug: bool) -> list[tuple]:
     mii = [("rx_dv", 1), ("rx_er", 1), ("rx_data", 4), ("tx_en", 1), ("tx_data", 4)]
     return [
         ("sys_clk", 0, Pins(1)),
@@ -40,14 +41,15 @@ def _io(uarts: int) -> list[tuple]:
         ("eth", 0, *_record(mii)),
         ("mailbox", 0, *_record(mailbox_layout())),
         ("retire", 0, *_record([("valid", 1), ("tier", 3), ("pc", 32)])),
+        *([("jtag", 0, *_record([(name, 1) for name in JTAG_PINS]))] if debug else []),
     ]
 
 
 class SimulationPlatform(SimPlatform):
     """LiteX's simulation platform, without its harness."""
 
-    def __init__(self, uarts: int) -> None:
-        SimPlatform.__init__(self, "SIM", _io(uarts))
+    def __init__(self, uarts: int, debug: bool = False) -> None:
+        SimPlatform.__init__(self, "SIM", _io(uarts, debug))
 
     def build(self, *args, **kwargs) -> None:
         """Nothing: ``design`` writes the Verilog, and only software is built LiteX's way."""
@@ -67,7 +69,7 @@ class SimulationSoC(TierVSoC):
     """``TierVSoC`` with the pins of all serial interfaces in vectors, and with the mailbox."""
 
     def __init__(self, params: SocParams) -> None:
-        platform = SimulationPlatform(params.uart_pins)
+        platform = SimulationPlatform(params.uart_pins, params.debug)
         self._uart_pins = platform.request("uarts")
         TierVSoC.__init__(
             self,

@@ -84,6 +84,8 @@ class SocParams:
     bios: bool = False
     #: Cycles after which an access that nobody answers ends in a bus error.
     bus_timeout_cycles: int = 256
+    #: External debug of this project's core through JTAG.
+    debug: bool = False
     #: The port through which firmware reports to a simulation.
     mailbox: bool = False
 
@@ -106,6 +108,8 @@ class SocParams:
                     raise ValueError(f"{name}_bytes must be a multiple of {step}, not {size!r}")
             elif size & (size - 1):
                 raise ValueError(f"{name}_bytes must be a power of two, not {size!r}")
+        if self.debug and self.cpu != "tierv":
+            raise ValueError(f"debug must be False with the CPU {self.cpu!r}, not {self.debug!r}")
         if self.sdram and self.main_ram_bytes:
             raise ValueError(f"main_ram_bytes must be 0 with sdram, not {self.main_ram_bytes!r}")
         for name in ("icache_bytes", "dcache_bytes"):
@@ -113,7 +117,7 @@ class SocParams:
             if size and (self.cpu != "tierv" or not self.sdram):
                 reason = f"for {self.cpu!r}" if self.cpu != "tierv" else "without sdram"
                 raise ValueError(f"{name} must be 0 {reason}, not {size!r}")
-        CoreParams(**self.caches)
+        CoreParams(**self.caches, debug=self.debug)
         if self.bios and not self.rom_bytes:
             raise ValueError("rom_bytes must not be 0 with bios: it is where the BIOS is")
         if not self.rom_bytes and not self.filled_memories:

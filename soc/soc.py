@@ -19,6 +19,7 @@ from migen import If, Memory, Record, Signal
 from tierv.rtl.params import CoreParams
 
 from . import map as soc_map
+from .debug import Jtag, jtag_pins
 from .dma import add_ethernet_dma
 from .echo_instrument import EchoInstrument
 from .ethernet import MiiPhy
@@ -134,6 +135,13 @@ class TierVSoC(SoCCore):
             self._add_echo()
         if params.mailbox:
             self._add_mailbox()
+        if params.debug:
+            self.debug = self.cpu.add_debug(self.jtag())
+            self.bus.add_master(name="debug", master=self.debug.bus)
+
+    def jtag(self) -> Jtag:
+        """Where the debugger comes from."""
+        return jtag_pins(self.platform.request("jtag"))
 
     def uart_pads(self, index: int) -> Record:
         """Pins of the console (0) or of serial port ``index - 1``.

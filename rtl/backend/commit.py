@@ -7,7 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..isa import Cause
-from ..layouts import executed_layout, redirect_layout, tier_event_layout, trap_layout
+from ..layouts import PC_BITS, executed_layout, redirect_layout, tier_event_layout, trap_layout
 from ..params import CoreParams
 from ..util import bit, pick
 
@@ -24,8 +24,20 @@ class Commit(wiring.Component):
         self._params = params
         p = params
         event = tier_event_layout(p)
+        debug_members = {
+            #: Tiers in debug mode: they do not trap, but end their program.
+            "debug": In(p.tiers),
+            "program_trapped": Out(event),
+            #: The debugger's redirect, if nothing else is redirected.
+            "begin": In(event),
+            "begin_pc": In(PC_BITS),
+            "begin_taken": Out(1),
+            #: A tier in debug mode got another PC.
+            "moved": Out(event),
+        }
         super().__init__(
-            {
+            (debug_members if p.debug else {})
+            | {
                 "m": In(executed_layout(p)),
                 "redirect": Out(redirect_layout(p)),
                 #: What this tier has in earlier stages is dropped. (A tier that is started by a
@@ -157,8 +169,29 @@ class Commit(wiring.Component):
         with m.Else():
             m.d.comb += redirect.pc.eq(i.alternative)
 
-        self._trap(m, i.valid & traps, interrupted)
+        taken = i.valid & traps
+        if p.debug:
+            in_debug = bit(self.debug, i.tier)
+            tier_event("program_trapped", taken & in_debug)
+            taken = taken & ~in_debug
+            self._begin(m, starts_tier, resets)
+        self._trap(m, taken, interrupted)
         return m
+
+    def _begin(self, m: Module, starts_tier: Signal, resets: Signal) -> None:
+        """What the debugger starts goes before a start by mtierpc, which then changes dpc only."""
+        p = self._params
+        redirect = self.redirect
+        named = self.m.csr_address[: p.tier_bits]
+        moves = starts_tier & bit(self.debug, named)
+        m.d.comb += [
+            self.moved.valid.eq(moves),
+            self.moved.tier.eq(named),
+            self.begin_taken.eq(self.begin.valid & ~self.kill.valid & ~starts_tier & ~resets),
+            redirect.begins.valid.eq(resets | (starts_tier & ~moves) | self.begin_taken),
+        ]
+        with m.If(self.begin_taken):
+            m.d.comb += [redirect.begins.tier.eq(self.begin.tier), redirect.pc.eq(self.begin_pc)]
 
     def _trap(self, m: Module, taken, interrupted) -> None:
         p = self._params

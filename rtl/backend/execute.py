@@ -6,7 +6,7 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..isa import LINE_PRIORITY_CSRS, Cause, csr_addresses
+from ..isa import LINE_PRIORITY_CSRS, Cause, csr_addresses, debug_csr_addresses
 from ..layouts import PC_BITS, decoded_layout, executed_layout, tier_event_layout
 from ..params import CoreParams
 from ..system.csr import implemented
@@ -25,6 +25,8 @@ FLUSHING_CSRS = (
     "mlineedge",
     *LINE_PRIORITY_CSRS,
 )
+#: CSRs of a core with external debug that exist in every mode.
+TRIGGER_CSRS = ("tselect", "tdata1", "tdata2", "tinfo")
 
 
 class Execute(wiring.Component):
@@ -37,8 +39,16 @@ class Execute(wiring.Component):
     def __init__(self, params: CoreParams) -> None:
         self._params = params
         p = params
+        debug_members = {
+            #: The tier in X is in debug mode; an ebreak of it halts; a trigger does.
+            "debug": In(p.tiers),
+            "break_halts": In(p.tiers),
+            "trigger": In(1),
+            "x_break": Out(1),
+        }
         super().__init__(
-            {
+            (debug_members if p.debug else {})
+            | {
                 "decoded": In(decoded_layout(p)),
                 #: The instruction in X, a cycle after `decoded`, before any redirect.
                 "x": Out(decoded_layout(p)),
@@ -111,6 +121,15 @@ class Execute(wiring.Component):
             proper.eq(~interrupted & ~stopped & ~bus_failed & ~control.exception),
             executes.eq(live & proper),
         ]
+        if p.debug:
+            m.d.comb += [
+                self.x_break.eq(
+                    control.exception
+                    & (control.cause == Cause.BREAKPOINT)
+                    & bit(self.break_halts, x.tier)
+                ),
+                stopped.eq(bit(self.stop, x.tier) | self.x_break | self.trigger),
+            ]
 
         m.submodules.alu = alu = Alu(p)
         m.d.comb += [
@@ -283,6 +302,12 @@ class Execute(wiring.Component):
         with m.Switch(x.offset):
             with m.Case(*implemented(p)):
                 m.d.comb += csr_exists.eq(1)
+            if p.debug:
+                addresses = debug_csr_addresses()
+                with m.Case(*(addresses[name] for name in TRIGGER_CSRS)):
+                    m.d.comb += csr_exists.eq(1)
+                with m.Case(*(addresses[name] for name in addresses if name not in TRIGGER_CSRS)):
+                    m.d.comb += csr_exists.eq(bit(self.debug, x.tier))
         csr_read_only = x.offset[10:12].all()
         fault = Signal()
         cause = Signal(4)

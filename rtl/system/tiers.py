@@ -22,7 +22,8 @@ class TierState(wiring.Component):
         self._params = params
         event = tier_event_layout(params)
         super().__init__(
-            {
+            self._debug_members()
+            | {
                 "csr": In(csr_access_layout(params)),
                 "redirect": In(redirect_layout(params)),
                 #: A wfi has issued; it has reached stage M and retires.
@@ -58,9 +59,24 @@ class TierState(wiring.Component):
             }
         )
 
+    def _debug_members(self) -> dict:
+        tiers = self._params.tiers
+        if not self._params.debug:
+            return {}
+        return {
+            #: As ``debug.hart.DebugMode`` tells them.
+            "debug": In(tiers),
+            "halting": In(tiers),
+            "forced": In(tiers),
+            "alone": In(1),
+            "stepping": In(tiers),
+            "forget_wait": In(tiers),
+        }
+
     def elaborate(self, platform) -> Module:
         m = Module()
         tiers = self._params.tiers
+        with_debug = self._params.debug
 
         def event(name: str):
             happening = getattr(self, name)
@@ -76,6 +92,14 @@ class TierState(wiring.Component):
             may_wake.eq(started & self.waiting & self.settled & ~self.stop),
             self.waking.eq(may_wake & self.wake),
         ]
+        # A tier that halts while it waits goes on to wait when it leaves debug mode.
+        leaves_wait, waits_now = redirected, event("wfi_retired")
+        if with_debug:
+            m.d.comb += may_wake.eq(
+                started & self.waiting & self.settled & ~self.stop & ~self.halting & ~self.debug
+            )
+            leaves_wait = (redirected & ~self.halting & ~self.debug) | self.forget_wait
+            waits_now = waits_now & ~self.stepping & ~self.debug
 
         # wfi: from its issue until it retires, then until an interrupt is pending.
         m.d.sync += [
@@ -83,8 +107,8 @@ class TierState(wiring.Component):
                 (wfi_in_pipe | event("wfi_issued")) & ~event("wfi_retired") & ~redirected
             ),
             self.waiting.eq(
-                (self.waiting & ~self.waking & ~redirected)
-                | (event("wfi_retired") & ~(self.wake & self.settled))
+                (self.waiting & ~self.waking & ~leaves_wait)
+                | (waits_now & ~(self.wake & self.settled))
             ),
         ]
 
@@ -107,10 +131,10 @@ class TierState(wiring.Component):
 
         # Start and stop; what software writes wins over a stop that ends in the same cycle.
         for tier in range(tiers):
-            with m.If(
-                self.stop[tier]
-                & (self.waiting[tier] | (self.stopped.valid & (self.stopped.tier == tier)))
-            ):
+            between = self.waiting[tier] | (self.stopped.valid & (self.stopped.tier == tier))
+            if with_debug:
+                between = between | self.debug[tier]
+            with m.If(self.stop[tier] & between):
                 m.d.sync += [started[tier].eq(0), self.stop[tier].eq(0)]
         with m.If(self.csr.write & names_one_of(self.csr.address, "mtierrun")):
             wanted = applied(self.csr, started)
@@ -141,4 +165,8 @@ class TierState(wiring.Component):
             wakes.eq(free & may_wake),
             self.ready.eq(runs | (wakes & self.wake)),
         ]
+        if with_debug:
+            forced = self.forced & ~wfi_in_pipe & ~blocked
+            usual = (runs & ~self.halting & ~self.debug) | (wakes & self.wake)
+            m.d.comb += self.ready.eq(forced | (usual & ~self.alone.replicate(tiers)))
         return m

@@ -67,6 +67,14 @@ class Model {
     }
 #endif
 
+#if HARNESS_DEBUG
+    void set_jtag(bool tck, bool tms, bool tdi) {
+        set(top_->jtag_tck, tck);
+        set(top_->jtag_tms, tms);
+        set(top_->jtag_tdi, tdi);
+    }
+#endif
+
     // Rising edge of the system clock, and of the MII clocks with it.
     void rise(int64_t cycle, bool mii);
     // Another rising edge of the MII clocks in the same cycle.

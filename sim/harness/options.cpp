@@ -80,6 +80,14 @@ RandomLine random_line(const std::string& text) {
     return {word(v[0]), word(v[1]), word(v[2]), word(v[3]), v[4], static_cast<int64_t>(v[5]), v[6]};
 }
 
+#if HARNESS_DEBUG
+uint16_t tcp_port(const std::string& text) {
+    const uint64_t port = number(text);
+    if (port > 65535) throw std::runtime_error("a port must be from 0 to 65535, not " + text);
+    return static_cast<uint16_t>(port);
+}
+#endif
+
 struct Option {
     std::string value;
     std::string help;
@@ -136,6 +144,10 @@ const std::map<std::string, Option>& table() {
              o.stop_text = {word(number(v.substr(0, colon))), v.substr(colon + 1)};
          }}},
         {"--console", {"", "serial port 0 on the terminal", [](O& o, S) { o.console = true; }}},
+#if HARNESS_DEBUG
+        {"--jtag-port", {"PORT", "JTAG for OpenOCD's remote_bitbang; 0: a free port",
+                         [](O& o, S v) { o.jtag_port = tcp_port(v); }}},
+#endif
         {"--network-fd", {"N", "TAP device or datagram socket",
                           [](O& o, S v) { o.network_fd = static_cast<int>(number(v)); }}},
     };

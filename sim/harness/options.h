@@ -47,6 +47,8 @@ struct Options {
     // Interactive use.
     bool console = false;
     int network_fd = -1;
+    // TCP port of the debugger; 0 for a free one.
+    std::optional<uint16_t> jtag_port;
 };
 
 // Throws for an option that does not exist or whose value can't be read.

@@ -53,6 +53,9 @@ void Simulator::load() {
     agenda_.add(uart_sender_);
     agenda_.add(uart_receiver_);
     agenda_.add(lines_);
+#if HARNESS_DEBUG
+    if (options_.jtag_port) agenda_.add(jtag_.emplace(model_, *options_.jtag_port));
+#endif
 }
 
 void Simulator::rise() {

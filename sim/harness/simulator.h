@@ -13,6 +13,7 @@
 #include "mii_sender.h"
 #include "model.h"
 #include "options.h"
+#include "remote_bitbang.h"
 
 class Simulator {
   public:
@@ -56,6 +57,9 @@ class Simulator {
     MiiSender mii_sender_;
     MiiReceiver mii_receiver_;
     std::optional<Console> console_;
+#if HARNESS_DEBUG
+    std::optional<RemoteBitbang> jtag_;
+#endif
 
     int64_t cycle_;
     // Instructions are logged in cycles before this one.

@@ -17,6 +17,7 @@ from tierv.rtl.isa import MAX_LINES, MAX_TIERS
 from tierv.rtl.params import CachedRegion, CoreParams, Region
 from tierv.rtl.verilog import CLUSTER_MODULE, cluster_verilog
 
+from ..debug import ExternalDebug, Jtag
 from ..dma.port import SharedPort
 from ..line_reader import WORD_BITS, LineReader
 from ..map import ORIGINS, SIZES
@@ -71,6 +72,7 @@ class TierV(CPU):
         )
         #: Whether the memories have the content of files from configuration on (``filled.py``).
         self.filled_memories = False
+        self._debug: ExternalDebug | None = None
         self.reset = Signal()
         self.interrupt = Signal(MAX_LINES)
         self.bus = _bus()
@@ -115,6 +117,13 @@ class TierV(CPU):
                 region=SoCRegion(origin=region.base, size=sizes[name], mode="rwx", cached=True),
             )
         soc.add_config("CPU_TIERS", self.parameters.tiers)
+
+    def add_debug(self, jtag: Jtag) -> ExternalDebug:
+        """Have a debug module beside the core; its master is not on the bus yet."""
+        self.parameters = replace(self.parameters, debug=True)
+        self._debug = ExternalDebug(self.parameters, jtag)
+        self.submodules += self._debug
+        return self._debug
 
     def add_memory_buses(self, address_width: int, data_width: int) -> None:
         """Give LiteDRAM a port for the caches, if there are any; LiteX calls it."""
@@ -169,6 +178,9 @@ class TierV(CPU):
             ports[f"o_imem_wb_{name}"] = getattr(self.itcm_bus, name)
             ports[f"o_dmem_wb_{name}"] = getattr(self._dtcm_port, name)
         ports["i_wb_err"] = self.bus.err
+        if self._debug:
+            ports |= self._debug.core_ports()
+            ports["i_rst"] = ports["i_rst"] | self._debug.ndmreset
         if p.has_caches:
             for name in ("cyc", "stb", "we", "adr", "sel", "cti", "dat_w"):
                 ports[f"o_mem_{name}"] = getattr(self.memory_bus, name)
@@ -185,6 +197,8 @@ class TierV(CPU):
         else:
             source.write_text(cluster_verilog(self.parameters))
         self.platform.add_source(str(source))
+        if self._debug:
+            self._debug.write_verilog(self.platform, source.parent)
         headers = folder / "software" / "include" / "generated"
         headers.mkdir(parents=True, exist_ok=True)
         for name, text in self.generated_headers().items():

@@ -66,6 +66,23 @@ def test_yosys_reads_and_maps_the_design(name):
     check_with_yosys(emitted(VARIANTS[name]))
 
 
+@pytest.mark.parametrize("name", ["arty", "ecpix5"])
+def test_yosys_reads_and_maps_a_design_with_external_debug(name):
+    board = BOARDS[name]
+    soc = dataclasses.replace(board.soc, debug=True)
+    project = emitted(dataclasses.replace(board, name=f"{name}_debug", soc=soc))
+    check_with_yosys(project)
+    primitive = {"arty": "BSCANE2", "ecpix5": "JTAGG"}[name]
+    assert project.source(".v").read_text().count(f"\n{primitive} ") == (name == "arty") + 1
+
+
+def test_external_debug_is_refused_where_no_debugger_could_reach_it():
+    board = BOARDS["de2_115"]
+    soc = dataclasses.replace(board.soc, debug=True)
+    with pytest.raises(ValueError, match="debug must be off for de2_115"):
+        emitted(dataclasses.replace(board, soc=soc))
+
+
 def test_a_signal_with_two_drivers_is_noticed():
     project = emitted(BOARDS["de2_115"])
     with pytest.raises(BuildError, match="Drivers conflicting with a constant"):

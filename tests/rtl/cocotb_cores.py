@@ -22,7 +22,10 @@ CORES = {
         tiers=1, lines=1, reset_address=0x2000_0000, counters=False, line_stamps=False
     ),
     "three": CoreParams(tiers=3, lines=8, reset_address=0x2000_0000),
-    "bits": CoreParams(tiers=2, lines=4, reset_address=0x2000_0000, zba=True, zbb=True, zbs=True),
+    # What is off by default.
+    "bits": CoreParams(
+        tiers=2, lines=4, reset_address=0x2000_0000, zba=True, zbb=True, zbs=True, debug=True
+    ),
     "eight": CoreParams(tiers=8, lines=32, reset_address=0x2000_0000),
 }
 #: A flat core is one large function, which optimisation takes minutes for.

@@ -40,7 +40,10 @@ CORES = {
     "cached": replace(
         _USUAL, tiers=3, icache_bytes=1 << 10, dcache_bytes=1 << 10, cache_line_bytes=16
     ),
-    "wide": replace(_USUAL, tiers=3, lines=32, return_stack_log2=0, line_settle_cycles=0),
+    # With the debugger that is never asked for anything.
+    "wide": replace(
+        _USUAL, tiers=3, lines=32, return_stack_log2=0, line_settle_cycles=0, debug=True
+    ),
 }
 
 

@@ -80,6 +80,13 @@ def test_formal_stand_ins_without_the_formal_interface_are_refused() -> None:
         CoreParams(altops=True)
 
 
+def test_a_debugger_of_a_core_with_caches_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^debug must be False in a core with caches, not True$"):
+        CoreParams(debug=True, icache_bytes=1 << 10)
+    with pytest.raises(ValueError, match=r"^triggers must be an integer from 1 to 4, not 5$"):
+        CoreParams(triggers=5)
+
+
 @pytest.mark.parametrize("name", ["icache_bytes", "dcache_bytes"])
 @pytest.mark.parametrize("size", [512, 3000, 1 << 17, -1024])
 def test_a_cache_that_is_no_power_of_two_or_out_of_range_is_refused(name: str, size: int) -> None:

@@ -1,0 +1,163 @@
+"""OpenOCD and gdb at the simulated SoC, as a user has them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from debug_session import CONFIGURATION, Session, need_tools, session
+
+from tierv.sim.firmware import CC, Context, build_firmware
+from tierv.sim.model import ModelParams, build_model, simulation_params
+from tierv.soc import map as soc_map
+
+SOURCE = Path(__file__).resolve().parent / "debugged.c"
+TIERS = 3
+#: Seconds of patience for what must come, and for what must not.
+PING_S, SILENCE_S = 60, 1
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Session]:
+    """The services on a SoC with external debug."""
+    need_tools()
+    soc = simulation_params(debug=True, uarts=1, echo_bins=0)
+    model = build_model(ModelParams(soc=soc, profile=False))
+    services = build_firmware("services", model, Context.TIERS)
+    with session(model, services, TIERS) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory) -> Path:
+    """What is loaded by the debugger, into memory that the services do not use."""
+    path = tmp_path_factory.mktemp("debugged") / "debugged.elf"
+    origin = soc_map.ORIGINS["main_ram"]
+    flags = ["-march=rv32im", "-misa-spec=2.2", "-mabi=ilp32", "-Og", "-g", "-ffreestanding"]
+    flags += ["-nostdlib", "-static", f"-Wl,-Ttext={origin:#x},-e,main,--no-relax,-N"]
+    flags += ["-Wl,--no-warn-rwx-segments"]
+    subprocess.run([CC, *flags, "-o", path, SOURCE], check=True)
+    return path
+
+
+def said(output: str, name: str) -> str:
+    """The text behind ``name: `` on a line of its own, which the script has echoed."""
+    lines = [line for line in output.splitlines() if line.startswith(f"{name}: ")]
+    assert len(lines) == 1, output
+    return lines[0].partition(": ")[2]
+
+
+def test_one_tier_is_debugged_while_the_others_serve_the_network(running, program):
+    assert running.network.ping(PING_S), "the services do not run"
+    with running.openocd() as port:
+        output = running.gdb(
+            port,
+            program,
+            "load",
+            "break turn",
+            "continue",
+            'printf "first: %u %u\\n", step, turns',
+            "continue",
+            'printf "second: %u %u\\n", step, turns',
+            "set var step = 10",
+            "delete",
+            "watch total",
+            "continue",
+            "continue",
+            'printf "watched: %u %u\\n", total, turns',
+            "delete",
+            "hbreak sum",
+            "continue",
+            'printf "arguments: %u %u\\n", $a0, $a1',
+            "set $before = $pc",
+            "stepi",
+            'printf "step: %d\\n", $pc - $before',
+            "finish",
+            'printf "hart: %d\\n", $mhartid',
+            "monitor targets",
+        )
+        assert said(output, "first") == "1 0"
+        assert said(output, "second") == "1 1"
+        # 0 + 1, then + (1 + 10) by the changed argument.
+        assert "Old value = 1" in output
+        assert "New value = 12" in output
+        assert said(output, "watched") == "24 12"
+        assert said(output, "arguments") == "24 13"
+        assert said(output, "step") == "4"
+        assert "Value returned is $1 = 37" in output
+        assert said(output, "hart") == "0"
+        states = [line.split()[-1] for line in output.splitlines() if " tierv.tier" in line]
+        assert states == ["halted", *["running"] * (TIERS - 1)]
+        # gdb has gone without a word, and the application stands where it was.
+        output = running.gdb(port, program, 'printf "turns: %u\\n", turns', "disconnect")
+        assert said(output, "turns") == "13"
+        assert running.network.ping(PING_S), "the network waits for the application"
+
+
+def test_an_urgent_tier_has_a_server_of_its_own(running, program):
+    with running.openocd() as port:
+        output = running.gdb(
+            port + 2,
+            program,
+            "info threads",
+            'printf "hart: %d\\n", $mhartid',
+            "add-inferior",
+            "inferior 2",
+            f"target extended-remote :{port}",
+            "info threads",
+            'printf "other: %d\\n", $mhartid',
+        )
+        assert said(output, "hart") == "2"
+        assert said(output, "other") == "0"
+        threads = [
+            line for line in output.splitlines() if "Thread" in line or "Remote target" in line
+        ]
+        assert len(threads) >= 3, output
+
+
+def test_all_tiers_stop_together_and_halt_on_reset_if_asked(running):
+    with running.openocd(stop_all=True) as port:
+        output = running.gdb(
+            port,
+            running.program.path,
+            "monitor reset halt",
+            "maintenance flush register-cache",
+            "info threads",
+            'printf "reset: %u\\n", $pc',
+            'printf "cause: %u\\n", ($dcsr >> 6) & 7',
+            "thread 3",
+            'printf "hart: %d\\n", $mhartid',
+            "disconnect",
+        )
+        for tier in range(TIERS):
+            assert f"tierv.tier{tier}" in output
+        assert said(output, "reset") == str(soc_map.ORIGINS["rom"])
+        # OpenOCD asks for a halt throughout the reset.
+        assert said(output, "cause") == "3"
+        assert said(output, "hart") == "2"
+        assert not running.network.ping(SILENCE_S), "a tier runs"
+        # From the reset through the start-up code.
+        output = running.gdb(
+            port, running.program.path, "hbreak main", "continue", "info threads", "disconnect"
+        )
+        assert "Breakpoint 1, main ()" in output
+        assert output.count("tierv.tier") >= TIERS
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("set TAP none", "TAP must be simulation, artix7, ecp5 or pins, not none"),
+        ("set TIERS 9", "TIERS must be from 1 to 8, not 9"),
+        ("set STOP_ALL yes", "STOP_ALL must be 0 or 1, not yes"),
+    ],
+)
+def test_a_wrong_setting_is_named(setting, message):
+    need_tools()
+    done = subprocess.run(
+        ["openocd", "-c", setting, "-f", CONFIGURATION], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert message in done.stderr
