@@ -60,11 +60,18 @@ void network_init_dhcp(void)
     }
 }
 
-#if NETWORK_MAC_IN_PROTOCOL
+#if NETWORK_MAC_IN_PROTOCOL && !defined(CONTEXT_SINGLE)
 
 /* The MAC has been told to be quiet, by the interrupt service; the protocol service asks it again when it has
- * seen to everything. While it is busy frames interrupt nobody. */
+ * seen to everything. While it is busy frames interrupt nobody. With one context that costs more than the
+ * interrupts, in which it looks at frames anyway. */
 static volatile bool hushed;
+
+static inline void quieten(void)
+{
+    ethmac_hush();
+    hushed = true;
+}
 
 /* True if something came before the MAC heard that it may tell. What is held is looked at in time anyway. */
 static bool listen_again(void)
@@ -79,6 +86,13 @@ static bool listen_again(void)
 
 #else
 
+#if NETWORK_MAC_IN_PROTOCOL
+static inline void quieten(void)
+{
+    ethmac_acknowledge();
+}
+#endif
+
 static inline bool listen_again(void)
 {
     return false;
@@ -92,8 +106,7 @@ bool network_interrupt(uint32_t lines)
 
 #if NETWORK_MAC_IN_PROTOCOL
     if (pending) {
-        ethmac_hush();
-        hushed = true;
+        quieten();
     }
     return true;
 #else

@@ -69,12 +69,6 @@ static inline bool has_frame(const ethmac_t *mac)
     return mac->take->packet != NULL && !is_owned(mac->take);
 }
 
-/* The events that raised the line are known. */
-static inline void acknowledge(void)
-{
-    mmio_write(CSR_ETHDMA_EV_PENDING_ADDR, EVENT_RECEIVED | EVENT_SENT);
-}
-
 /* The oldest frame that the MAC has brought, or NULL. */
 static inline packet_t *take(ethmac_t *mac)
 {
@@ -244,7 +238,7 @@ bool ethmac_service(ethmac_t *mac, bool pending)
     bool received = false;
 
     if (pending) {
-        acknowledge();
+        ethmac_acknowledge();
     }
     while ((packet = take_sent(mac)) != NULL) {
         (void)RING_PUSH(&net->sent, packet);
@@ -312,6 +306,11 @@ bool ethmac_has_sent(const ethmac_t *mac)
     return has_sent(mac);
 }
 
+void ethmac_acknowledge(void)
+{
+    mmio_write(CSR_ETHDMA_EV_PENDING_ADDR, EVENT_RECEIVED | EVENT_SENT);
+}
+
 void ethmac_hush(void)
 {
     mmio_write(CSR_ETHDMA_EV_ENABLE_ADDR, 0);
@@ -319,7 +318,7 @@ void ethmac_hush(void)
 
 void ethmac_listen(void)
 {
-    acknowledge();
+    ethmac_acknowledge();
     mmio_write(CSR_ETHDMA_EV_ENABLE_ADDR, EVENT_RECEIVED | EVENT_SENT);
     mmio_wait();
 }

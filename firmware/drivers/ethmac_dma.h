@@ -45,6 +45,9 @@ typedef struct {
 /* From now on the network interface has the MAC as its port: packets need not go through its rings. */
 void ethmac_attach(ethmac_t *mac);
 
+/* With a port: the line falls. The events that raised it are known: nothing that came before is told again. */
+void ethmac_acknowledge(void);
+
 /* With a port: the line falls, and does not rise until ethmac_listen(). */
 void ethmac_hush(void);
 
