@@ -43,8 +43,7 @@ class Core(DebugJoin, wiring.Component):
     """A RISC-V core with ``params.tiers`` banked register contexts.
 
     Contains no memory but its registers. The local ports answer in the next cycle, always; the
-    bus port is Wishbone B4 classic with word addresses. With a cache there is another one for
-    the cached addresses, the memory port.
+    bus port and, with a cache, the memory port are Wishbone B4 classic with word addresses.
     """
 
     def __init__(self, params: CoreParams) -> None:
