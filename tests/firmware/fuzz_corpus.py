@@ -35,6 +35,7 @@ ETHERNET, ARP, IPV4, UDP, ICMP, IGMP, DHCP = range(7)
 FRAME, FRAME_TO_US, TICK, TAKE, SEND, RELEASE, SWITCH, STALL = range(8)
 FIX_SUMS, FIX_XID, SUMMED = 0x08, 0x10, 0x20
 REUSE, COPY, OFFSET_SHIFT = 0x20, 0x40, 3
+REPLY, REWRITE = 0x08, 0x10
 # fuzz/dhcp.c
 SWITCHED, DISPUTED = 1 << 4, 1 << 5
 
@@ -127,6 +128,9 @@ def _input() -> dict[str, bytes]:
     known = _frame(arp_request())
     reply = _frame(arp_request(op=2, hwdst=MAC, to=MAC))
     inputs["UDP: answer in the packet"] = known + question + bytes([TAKE, 0, SEND | REUSE, 0, 2])
+    for name, how in (("as it came", 0), ("rewritten", REWRITE), ("too long", REWRITE | 0xE0)):
+        inputs[f"UDP: reply {name}"] = question + bytes([TAKE, 0, RELEASE | REPLY | how])
+    inputs["UDP: reply by the callback"] = _frame(ethernet(0x0800, udp(b"question", dport=8)))
     for offset in range(4):
         how = SEND | COPY | offset << OFFSET_SHIFT
         copies = b"".join(bytes([how, 0, 2, size & 255, size >> 8]) for size in (1, 77, 1473))

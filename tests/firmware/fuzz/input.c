@@ -18,7 +18,7 @@ typedef enum {
     STEP_TICK,        /* seconds in a byte */
     STEP_TAKE,        /* the application takes a datagram: socket */
     STEP_SEND,        /* it sends: socket, last byte of the address, bytes of payload in a half */
-    STEP_RELEASE,     /* it gives the oldest back */
+    STEP_RELEASE,     /* it gives the oldest back, or replies in it */
     STEP_SWITCH,      /* something is switched: which */
     STEP_STALL        /* the driver stops or begins to send */
 } step_t;
@@ -29,7 +29,10 @@ enum { FIX_SUMS = 0x08, FIX_XID = 0x10, SUMMED = 0x20 };
 /* How a datagram is sent: in the oldest packet taken, or with a payload copied from an offset. */
 enum { REUSE = 0x20, COPY = 0x40, OFFSET_SHIFT = 3 };
 
-enum { SOCKETS = 4, FIRST_PORT = 4, OURS_LAST = 1, FIRST_GROUP = 3 };
+/* How a datagram is given back: as a reply, with another payload that may be too long. */
+enum { REPLY = 0x08, REWRITE = 0x10, EXCESS_SHIFT = 5 };
+
+enum { SOCKETS = 5, FIRST_PORT = 4, OURS_LAST = 1, FIRST_GROUP = 3 };
 enum { UDP_OFFSET = 34, XID_OFFSET = PACKET_PAYLOAD_OFFSET + 4 };
 
 static net_t net;
@@ -61,8 +64,14 @@ static void restore(packet_t *packet)
 
 static udp_verdict_t verdict(udp_socket_t *socket, packet_t *packet)
 {
-    (void)packet;
-    return (udp_verdict_t)(uintptr_t)socket->context;
+    udp_verdict_t verdict = (udp_verdict_t)(uintptr_t)socket->context;
+
+    if (verdict == UDP_REPLY) {
+        /* It writes into the packet, which has the whole buffer. */
+        restore(packet);
+        packet->payload_bytes /= 2;
+    }
+    return verdict;
 }
 
 static void begin(void)
@@ -88,6 +97,7 @@ static void begin(void)
     udp_init(&sockets[1], NULL, NULL);
     udp_init(&sockets[2], verdict, (void *)(uintptr_t)UDP_DONE);
     udp_init(&sockets[3], verdict, (void *)(uintptr_t)UDP_ECHO);
+    udp_init(&sockets[4], verdict, (void *)(uintptr_t)UDP_REPLY);
     for (uint32_t socket = 0; socket < SOCKETS; socket++) {
         MUST(udp_bind(&net, &sockets[socket], FIRST_PORT + socket) == UDP_OK);
     }
@@ -198,12 +208,19 @@ static packet_t *take_oldest(void)
     return packet;
 }
 
-static void release(void)
+static void release(uint32_t how)
 {
-    if (takens != 0) {
-        udp_release(&net, take_oldest());
-        service(0);
+    if (takens == 0) {
+        return;
     }
+    packet_t *packet = take_oldest();
+    if ((how & REWRITE) != 0) {
+        packet->payload_bytes = (uint16_t)(PACKET_PAYLOAD_BYTES - 3 + (how >> EXCESS_SHIFT));
+    }
+    if ((how & REPLY) == 0 || udp_reply(&net, packet) != UDP_OK) {
+        udp_release(&net, packet);
+    }
+    service(0);
 }
 
 static void send(bytes_in_t *in, uint32_t how)
@@ -273,12 +290,12 @@ static void end(void)
 
     stalled = false;
     while (takens != 0) {
-        release();
+        release(0);
     }
     for (uint32_t socket = 0; socket < 2; socket++) {
         for (uint32_t slot = 0; slot < UDP_SOCKET_SLOTS; slot++) {
             take(socket);
-            release();
+            release(0);
         }
     }
     service(0);
@@ -321,7 +338,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             send(&in, first);
             break;
         case STEP_RELEASE:
-            release();
+            release(first);
             break;
         case STEP_SWITCH:
             change(take_byte(&in));
