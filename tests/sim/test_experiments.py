@@ -15,6 +15,7 @@ from tierv.sim.experiments.__main__ import main
 from tierv.sim.experiments.bench import Bench, Build
 from tierv.sim.experiments.experiment import Outcome, Settings
 from tierv.sim.experiments.frames import datagram, wire_cycles
+from tierv.sim.experiments.rfc2544_trial import Target, measure
 from tierv.sim.experiments.shares import cycles_by_tier
 from tierv.sim.records import DTYPES
 
@@ -63,7 +64,7 @@ def test_the_trace_loses_nothing_and_every_event_is_counted(bench):
 def test_a_datagram_of_1518_bytes_is_echoed_at_line_rate(bench):
     setup = bench.setup(Build.BANKED, "services")
     settings = Settings(seed=1, clock_hz=CLOCK_HZ, length=20)
-    row = EXPERIMENTS["E7"]._case(setup, "echo", 1518, settings)
+    row = measure(Target(setup=setup), "echo", 1518, settings)
     assert row["of line rate (%)"] == 100
     assert row["overload lost (%)"] == 0
     assert row["latency max (us)"] < 100
