@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from amaranth.hdl import Module
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In
 
 from .cache.port import memory_port_members
 from .debug.layout import debug_members
@@ -12,20 +11,14 @@ from .params import CoreParams
 from .rvfi import port_members
 from .tcm import TightlyCoupledMemory
 from .tierv import Core
+from .util import join_ports
+from .wishbone import master_ports
 
 #: Ports that the core has in common with the cluster.
 CORE_PORTS = (
     "lines",
     "timer",
-    "wb_cyc",
-    "wb_stb",
-    "wb_we",
-    "wb_adr",
-    "wb_sel",
-    "wb_dat_w",
-    "wb_dat_r",
-    "wb_ack",
-    "wb_err",
+    *master_ports("wb_"),
     "wake",
     "issue_valid",
     "issue_tier",
@@ -64,18 +57,9 @@ class Cluster(wiring.Component):
         imem = m.submodules.imem = self._imem
         dmem = m.submodules.dmem = self._dmem
 
-        def join(name: str, part, part_name: str) -> None:
-            mine, its = getattr(self, name), getattr(part, part_name)
-            if self.signature.members[name].flow is In:
-                m.d.comb += its.eq(mine)
-            else:
-                m.d.comb += mine.eq(its)
-
-        for name in self._shared_ports:
-            join(name, core, name)
+        join_ports(m, self, core, {name: name for name in self._shared_ports})
         for prefix, memory in (("imem", imem), ("dmem", dmem)):
-            for name in MEMORY_PORTS:
-                join(f"{prefix}_{name}", memory, name)
+            join_ports(m, self, memory, {f"{prefix}_{name}": name for name in MEMORY_PORTS})
         m.d.comb += [
             imem.address.eq(core.imem_address),
             core.imem_read_data.eq(imem.read_data),

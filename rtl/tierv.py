@@ -37,6 +37,7 @@ from .system.csr import CsrFile
 from .system.lines import LineUnit
 from .system.monitor import PerformanceMonitor
 from .system.tiers import TierState
+from .wishbone import master_ports
 
 
 class Core(DebugJoin, wiring.Component):
@@ -63,15 +64,7 @@ class Core(DebugJoin, wiring.Component):
                 "dmem_write_mask": Out(4),
                 "dmem_write_data": Out(32),
                 "dmem_read_data": In(32),
-                "wb_cyc": Out(1),
-                "wb_stb": Out(1),
-                "wb_we": Out(1),
-                "wb_adr": Out(30),
-                "wb_sel": Out(4),
-                "wb_dat_w": Out(32),
-                "wb_dat_r": In(32),
-                "wb_ack": In(1),
-                "wb_err": In(1),
+                **master_ports("wb_"),
                 #: Pulses as a tier leaves wfi, with its pending lines.
                 "wake": Out(p.tiers),
                 #: An instruction issues (stage I) or retires (stage M).
@@ -134,9 +127,8 @@ class Core(DebugJoin, wiring.Component):
         self._join_system(m)
         self._join_csrs(m)
         if p.has_caches:
-            ports = {name: getattr(self, name) for name in memory_port_members()}
             parts = (self._data_cache, self._fetcher, self._execute, self._bus, self._commit)
-            join_caches(m, p, ports, *parts)
+            join_caches(m, p, self, *parts)
         self._join_debug(m)
         if p.rvfi:
             self._join_rvfi(m)

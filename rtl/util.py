@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from amaranth.hdl import Array, Cat, Mux, Value, ValueLike
+from amaranth.hdl import Array, Cat, Module, Mux, Value, ValueLike
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
 
 from .params import Region
 
@@ -22,6 +24,16 @@ def pick(items: list, index: Value):
 def bit(vector: ValueLike, index: Value) -> Value:
     """Bit ``index`` of ``vector``."""
     return pick(list(Value.cast(vector)), index)
+
+
+def join_ports(
+    m: Module, outer: wiring.Component, inner: wiring.Component, names: Mapping[str, str]
+) -> None:
+    """Connect ports of a component with those of a part within it: the part's names by its own."""
+    for name, inner_name in names.items():
+        mine, its = getattr(outer, name), getattr(inner, inner_name)
+        inward = outer.signature.members[name].flow is In
+        m.d.comb += its.eq(mine) if inward else mine.eq(its)
 
 
 def applied(csr, live: Value, lsb: int = 0) -> Value:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from amaranth.hdl import Module, Signal, Value
-from amaranth.lib.wiring import In
+from amaranth.lib import wiring
 
 from ..backend.bus import BusUnit
 from ..backend.commit import Commit
 from ..backend.execute import Execute
 from ..frontend.fetch import Fetcher
 from ..params import CoreParams
+from ..util import join_ports
 from .data import DataCache
 from .instruction import InstructionCache
 from .port import MemoryPort, memory_port_members
@@ -20,18 +19,17 @@ from .port import MemoryPort, memory_port_members
 def join_caches(
     m: Module,
     params: CoreParams,
-    ports: Mapping[str, Signal],
+    core: wiring.Component,
     data_cache: DataCache | None,
     fetcher: Fetcher,
     execute: Execute,
     bus: BusUnit,
     commit: Commit,
 ) -> None:
-    """Connect the data cache, if there is one, and add the instruction cache and the memory port.
-
-    ``ports`` are the core's for the latter (``memory_port_members``).
-    """
-    memory = _join_memory_port(m, params, ports)
+    """Connect the data cache, if there is one, and add the instruction cache and the memory port,
+    whose ports (``memory_port_members``) the ``core`` has."""
+    m.submodules.memory = memory = MemoryPort(params)
+    join_ports(m, core, memory, {name: name.removeprefix("mem_") for name in memory_port_members()})
     # As fence.i retires, so that what is fetched next is new.
     invalidate = Signal()
     m.d.comb += invalidate.eq(commit.retired.valid & execute.m.control.fence_i)
@@ -39,14 +37,6 @@ def join_caches(
         _join_instruction_cache(m, params, memory, fetcher, invalidate)
     if data_cache is not None:
         _join_data_cache(m, data_cache, memory, execute, bus, invalidate)
-
-
-def _join_memory_port(m: Module, params: CoreParams, ports: Mapping[str, Signal]) -> MemoryPort:
-    m.submodules.memory = memory = MemoryPort(params)
-    for name, member in memory_port_members().items():
-        inner, outer = getattr(memory, name.removeprefix("mem_")), ports[name]
-        m.d.comb += inner.eq(outer) if member.flow is In else outer.eq(inner)
-    return memory
 
 
 def _join_instruction_cache(

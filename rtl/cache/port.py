@@ -10,6 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..layouts import PC_BITS
 from ..params import CoreParams
+from ..wishbone import master_ports
 
 #: A line that is to be read: asked for until its last word has come.
 LINE_REQUEST = data.StructLayout({"valid": 1, "word": PC_BITS, "last": 1})
@@ -20,20 +21,8 @@ STORE = data.StructLayout({"word": PC_BITS, "data": 32, "mask": 4})
 
 
 def memory_port_members() -> dict[str, wiring.Member]:
-    """Ports of the core for its memory port: Wishbone B4, word addresses."""
-    return {
-        "mem_cyc": Out(1),
-        "mem_stb": Out(1),
-        "mem_we": Out(1),
-        "mem_adr": Out(30),
-        "mem_sel": Out(4),
-        #: A line is read in a burst (`Cycle`).
-        "mem_cti": Out(3),
-        "mem_dat_w": Out(32),
-        "mem_dat_r": In(32),
-        "mem_ack": In(1),
-        "mem_err": In(1),
-    }
+    """Ports of the core for its memory port. A line is read in a burst (`Cycle`)."""
+    return master_ports("mem_", bursts=True)
 
 
 class Cycle(enum.IntEnum):
@@ -69,16 +58,7 @@ class MemoryPort(wiring.Component):
                 "data_answer": Out(LINE_ANSWER),
                 "instruction": In(LINE_REQUEST),
                 "instruction_answer": Out(LINE_ANSWER),
-                "cyc": Out(1),
-                "stb": Out(1),
-                "we": Out(1),
-                "adr": Out(30),
-                "sel": Out(4),
-                "cti": Out(3),
-                "dat_w": Out(32),
-                "dat_r": In(32),
-                "ack": In(1),
-                "err": In(1),
+                **master_ports(bursts=True),
             }
         )
 

@@ -8,7 +8,8 @@ from amaranth.lib.wiring import In, Out
 
 from ..isa import debug_csr_addresses
 from ..params import CoreParams
-from ..util import bit, one_hot
+from ..util import bit, join_ports, one_hot
+from ..wishbone import master_ports
 from .layout import PROGRAM_BUFFER_WORDS, debug_members
 from .system_bus import SystemBus
 
@@ -82,15 +83,7 @@ class DebugModule(wiring.Component):
                 "dmi_read_data": Out(32),
                 #: Reset of the core.
                 "ndmreset": Out(1),
-                "wb_cyc": Out(1),
-                "wb_stb": Out(1),
-                "wb_we": Out(1),
-                "wb_adr": Out(30),
-                "wb_sel": Out(4),
-                "wb_dat_w": Out(32),
-                "wb_dat_r": In(32),
-                "wb_ack": In(1),
-                "wb_err": In(1),
+                **master_ports("wb_"),
             }
         )
 
@@ -328,10 +321,7 @@ class DebugModule(wiring.Component):
             ),
             bus.reads_sbdata0.eq(self._reads & (self.dmi_address == Dmi.SBDATA0)),
         ]
-        for name, member in bus.signature.members.items():
-            if name.startswith("wb_"):
-                mine, its = getattr(self, name), getattr(bus, name)
-                m.d.comb += its.eq(mine) if member.flow is In else mine.eq(its)
+        join_ports(m, self, bus, {name: name for name in master_ports("wb_")})
         readable |= {
             Dmi.SBCS: bus.sbcs,
             Dmi.SBADDRESS0: bus.sbaddress0,

@@ -4,6 +4,8 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..wishbone import master_ports
+
 #: sbversion 1; sbasize 32; accesses of 8, 16 and 32 bits.
 _SBCS_FIXED = 1 << 29 | 32 << 5 | 0b111
 _RESET_ACCESS = 2
@@ -26,26 +28,23 @@ class SystemBus(wiring.Component):
     on the bus is a bad address.
     """
 
-    #: 0: all registers are as after reset, once what is on the bus has ended.
-    active: In(1)
-    #: Pulses: the register is written with `write_data`, or has been read.
-    writes_sbcs: In(1)
-    writes_sbaddress0: In(1)
-    writes_sbdata0: In(1)
-    reads_sbdata0: In(1)
-    write_data: In(32)
-    sbcs: Out(32)
-    sbaddress0: Out(32)
-    sbdata0: Out(32)
-    wb_cyc: Out(1)
-    wb_stb: Out(1)
-    wb_we: Out(1)
-    wb_adr: Out(30)
-    wb_sel: Out(4)
-    wb_dat_w: Out(32)
-    wb_dat_r: In(32)
-    wb_ack: In(1)
-    wb_err: In(1)
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                #: 0: all registers are as after reset, once what is on the bus has ended.
+                "active": In(1),
+                #: Pulses: the register is written with `write_data`, or has been read.
+                "writes_sbcs": In(1),
+                "writes_sbaddress0": In(1),
+                "writes_sbdata0": In(1),
+                "reads_sbdata0": In(1),
+                "write_data": In(32),
+                "sbcs": Out(32),
+                "sbaddress0": Out(32),
+                "sbdata0": Out(32),
+                **master_ports("wb_"),
+            }
+        )
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -9,6 +9,7 @@ from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out
 
 from ..params import CoreParams
+from ..util import join_ports
 from .module import DebugModule
 from .transport import DebugTransport, JtagTap
 
@@ -43,10 +44,7 @@ class ExternalDebug(wiring.Component):
         m = Module()
         module = m.submodules.module = self._module
         transport = m.submodules.transport = DebugTransport()
-        for name in self._shared:
-            mine, its = getattr(self, name), getattr(module, name)
-            inward = self.signature.members[name].flow is In
-            m.d.comb += its.eq(mine) if inward else mine.eq(its)
+        join_ports(m, self, module, {name: name for name in self._shared})
         m.d.comb += [
             module.dmi_valid.eq(transport.dmi_valid),
             module.dmi_write.eq(transport.dmi_write),
