@@ -15,6 +15,8 @@ from tierv.rtl.debug.layout import debug_members
 from tierv.rtl.debug.top import DEBUG_MODULE, debug_verilog
 from tierv.rtl.params import CoreParams
 
+from .instance_ports import wishbone_ports
+
 #: Pins of JTAG.
 JTAG_PINS = ("tck", "tms", "tdi", "tdo")
 
@@ -55,16 +57,13 @@ class ExternalDebug(LiteXModule):
             "i_clk": ClockSignal("sys"),
             "i_rst": 0,
             "o_ndmreset": self.ndmreset,
+            **wishbone_ports("wb_", self.bus),
         }
         for name, member in self._members.items():
             direction = "o" if member.flow is In else "i"
             ports[f"{direction}_{name.removeprefix('debug_')}"] = self._wires[name]
         for name, signal in jtag.signals.items():
             ports[f"{'o' if name == 'tdo' else 'i'}_jtag_{name}"] = signal
-        for name in ("cyc", "stb", "we", "adr", "sel", "dat_w"):
-            ports[f"o_wb_{name}"] = getattr(self.bus, name)
-        for name in ("dat_r", "ack", "err"):
-            ports[f"i_wb_{name}"] = getattr(self.bus, name)
         self.specials += Instance(DEBUG_MODULE, **ports)
 
     def core_ports(self) -> dict[str, Signal]:

@@ -19,6 +19,7 @@ from tierv.rtl.verilog import CLUSTER_MODULE, cluster_verilog
 
 from ..debug import ExternalDebug, Jtag
 from ..dma.port import SharedPort
+from ..instance_ports import wishbone_ports
 from ..line_reader import WORD_BITS, LineReader
 from ..map import ORIGINS, SIZES
 from .filled import filled_cluster_verilog, room_bytes
@@ -168,24 +169,15 @@ class TierV(CPU):
             "o_retire_valid": self.retire_valid,
             "o_retire_tier": self.retire_tier[: p.tier_bits],
             "o_retire_pc": self.retire_pc,
+            **wishbone_ports("wb_", self.bus),
+            **wishbone_ports("imem_wb_", self.itcm_bus, slave=True, without=("err",)),
+            **wishbone_ports("dmem_wb_", self._dtcm_port, slave=True, without=("err",)),
         }
-        for name in ("cyc", "stb", "we", "adr", "sel", "dat_w"):
-            ports[f"o_wb_{name}"] = getattr(self.bus, name)
-            ports[f"i_imem_wb_{name}"] = getattr(self.itcm_bus, name)
-            ports[f"i_dmem_wb_{name}"] = getattr(self._dtcm_port, name)
-        for name in ("dat_r", "ack"):
-            ports[f"i_wb_{name}"] = getattr(self.bus, name)
-            ports[f"o_imem_wb_{name}"] = getattr(self.itcm_bus, name)
-            ports[f"o_dmem_wb_{name}"] = getattr(self._dtcm_port, name)
-        ports["i_wb_err"] = self.bus.err
         if self._debug:
             ports |= self._debug.core_ports()
             ports["i_rst"] = ports["i_rst"] | self._debug.ndmreset
         if p.has_caches:
-            for name in ("cyc", "stb", "we", "adr", "sel", "cti", "dat_w"):
-                ports[f"o_mem_{name}"] = getattr(self.memory_bus, name)
-            for name in ("dat_r", "ack", "err"):
-                ports[f"i_mem_{name}"] = getattr(self.memory_bus, name)
+            ports |= wishbone_ports("mem_", self.memory_bus, bursts=True)
         return Instance(CLUSTER_MODULE, **ports)
 
     def do_finalize(self) -> None:
