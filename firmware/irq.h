@@ -9,7 +9,8 @@
  * against itself. With tiers, each interrupt tier (TIER_INTERRUPT and those above it) and the
  * protocol tier, in front of its own work, serve their lines by priority. In a tier a service ends before
  * the next begins. With one context the trap handler serves all lines by priority, and a line interrupts
- * the service of one with a lower priority that is not brief; polled, context_wait() serves them one after the other.
+ * the service of one with a lower priority that is not brief; polled, context_wait() serves them one
+ * after the other.
  *
  * The application's interrupt_service() is `irq_dispatch(TIER_INTERRUPT)`, and its protocol_service()
  * begins with irq_dispatch_protocol().

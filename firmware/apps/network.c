@@ -65,7 +65,7 @@ void network_init_dhcp(void)
 /* The MAC has been told to be quiet, by the interrupt service; the protocol service asks it again when it has
  * seen to everything. While it is busy frames interrupt nobody. With one context that costs more than the
  * interrupts, in which it looks at frames anyway. */
-static volatile bool hushed;
+static bool hushed;
 
 static inline void quieten(void)
 {
@@ -80,6 +80,7 @@ static bool listen_again(void)
         return false;
     }
     hushed = false;
+    COMPILER_BARRIER();
     ethmac_listen();
     return net_pending(&network) || ethmac_has_sent(&network_mac);
 }

@@ -152,7 +152,7 @@ static inline bool send(ethmac_t *mac, packet_t *packet)
     return true;
 }
 
-static inline bool has_sent(const ethmac_t *mac)
+bool ethmac_has_sent(const ethmac_t *mac)
 {
     return mac->sent->packet != NULL && !is_owned(mac->sent);
 }
@@ -163,7 +163,7 @@ static inline packet_t *take_sent(ethmac_t *mac)
     ethmac_place_t *place = mac->sent;
     packet_t *packet = place->packet;
 
-    if (!has_sent(mac)) {
+    if (!ethmac_has_sent(mac)) {
         return NULL;
     }
     place->packet = NULL;
@@ -299,11 +299,6 @@ void ethmac_init(ethmac_t *mac, net_t *net)
     mmio_write(CSR_ETHDMA_EV_PENDING_ADDR, EVENT_RECEIVED | EVENT_SENT);
     mmio_write(CSR_ETHDMA_EV_ENABLE_ADDR, EVENT_RECEIVED | EVENT_SENT);
     mmio_write(CSR_ETHDMA_CONTROL_ADDR, CONTROL_RECEIVE | CONTROL_TRANSMIT | CONTROL_KEEP_LONG);
-}
-
-bool ethmac_has_sent(const ethmac_t *mac)
-{
-    return has_sent(mac);
 }
 
 void ethmac_acknowledge(void)

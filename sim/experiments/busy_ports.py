@@ -16,10 +16,18 @@ from ..stimulus import Frame, UartBytes, UartFormat
 from . import serial_link
 from .bench import Bench, Build, Setup
 from .experiment import Experiment, Outcome, Progress, Settings, megabits_per_second
-from .frames import ECHO_PORT, FCS_BYTES, HEADER_BYTES, datagram, ipv4_frames, wire_cycles
+from .frames import (
+    ECHO_PORT,
+    FCS_BYTES,
+    HEADER_BYTES,
+    UDP_OFFSET,
+    datagram,
+    ipv4_frames,
+    wire_cycles,
+)
 from .overload_trial import is_part
 from .plots import COLOURS, figure
-from .rfc2544 import SIZES
+from .rfc2544_trial import SIZES, size_axis
 
 PORTS = range(4)
 BAUD = 115_200
@@ -35,8 +43,7 @@ _BETWEEN_CYCLES = 30_000
 #: A port still receives when the last frame has come; it sends from before the first one on.
 _MORE_BYTES = 8
 _EARLY_BYTES = 40
-#: Where a frame has its UDP header, and what that begins with in an echo.
-_UDP = 34
+#: What the UDP header of an echo begins with.
 _ECHO = ECHO_PORT.to_bytes(2, "big")
 
 
@@ -87,9 +94,7 @@ class BusyPorts(Experiment):
                 chosen = [row for row in outcome.rows if row["build"] == build]
                 lost = [100 * row["frames lost"] / row["frames"] for row in chosen]
                 axes.plot(SIZES, lost, marker="o", color=COLOURS[build], label=build)
-            axes.set_xscale("log", base=2)
-            axes.set_xticks(SIZES, SIZES)
-            axes.legend()
+            size_axis(axes)
 
 
 def passes(rows: Sequence[dict[str, Any]]) -> bool:
@@ -129,7 +134,7 @@ def run_trial(setup: Setup, size: int, settings: Settings, interval: float = 0) 
         uart_formats={serial_link.FIRST_PIN + port: UartFormat(BAUD) for port in PORTS},
         limit_is_error=False,
     )
-    echoes = [f for f in ipv4_frames(result) if f.data[_UDP : _UDP + 2] == _ECHO]
+    echoes = [f for f in ipv4_frames(result) if f.data[UDP_OFFSET : UDP_OFFSET + 2] == _ECHO]
     took = max(echo.end_cycle for echo in echoes) - int(result.frames_sent[-count])
     bits = size * 8 * len(echoes)
     return {

@@ -22,8 +22,10 @@ ECHO_PORT, SINK_PORT, FAST_ECHO_PORT = 7, 9, 7107
 HEADER_BYTES = 14
 #: The largest IPv4 packet on Ethernet.
 DATAGRAM_BYTES = 1500
+#: Where a frame has its UDP header.
+UDP_OFFSET = HEADER_BYTES + 20
 #: Ethernet, IPv4 and UDP headers; the check sequence; preamble, delimiter and gap.
-UDP_HEADERS_BYTES = HEADER_BYTES + 20 + 8
+UDP_HEADERS_BYTES = UDP_OFFSET + 8
 FCS_BYTES = 4
 WIRE_OVERHEAD_BYTES = 20
 

@@ -23,6 +23,7 @@ from .frames import (
     FCS_BYTES,
     HEADER_BYTES,
     SINK_PORT,
+    UDP_OFFSET,
     datagram,
     ipv4_frames,
     udp_frame,
@@ -80,7 +81,7 @@ def _delivered(result: RunResult, service: str) -> int:
     if service == "sink":
         return int(result.values["discarded_datagrams"])
     source = ECHO_PORT.to_bytes(2, "big")
-    return sum(frame.data[34:36] == source for frame in ipv4_frames(result))
+    return sum(frame.data[UDP_OFFSET : UDP_OFFSET + 2] == source for frame in ipv4_frames(result))
 
 
 def sustained_interval(setup: Setup, service: str, settings: Settings) -> float:

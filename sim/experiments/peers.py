@@ -11,9 +11,9 @@ from ..firmware import LITEETH
 from ..result import RunResult
 from .bench import Bench, Build, Setup
 from .experiment import Experiment, Outcome, Progress, Settings
-from .frames import arp_reply, arp_request, wire_cycles
+from .frames import arp_reply, arp_request
 from .plots import figure
-from .rfc2544_trial import SIZES, Target, measure
+from .rfc2544_trial import SIZES, Target, measure, plot_line_rate, size_axis
 
 _SERVICES = ("echo", "sink")
 #: Time in which every program gets ready, the slowest core's too.
@@ -108,11 +108,8 @@ class Peers(Experiment):
                     == (peer.core, peer.stack, "echo")
                 ]
                 axes.plot(SIZES, chosen, marker="o", label=peer.name)
-            line = [size * 8 / wire_cycles(size, 100_000_000) * 100 for size in SIZES]
-            axes.plot(SIZES, line, color="gray", label="line rate")
-            axes.set_xscale("log", base=2)
-            axes.set_xticks(SIZES, SIZES)
-            axes.legend(fontsize="small")
+            plot_line_rate(axes)
+            size_axis(axes)
 
 
 def _is_ahead(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:

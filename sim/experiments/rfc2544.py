@@ -8,9 +8,8 @@ from typing import Any
 
 from .bench import Bench, Build
 from .experiment import Experiment, Outcome, Progress, Settings
-from .frames import wire_cycles
 from .plots import COLOURS, figure
-from .rfc2544_trial import SERVICES, SIZES, Target, measure
+from .rfc2544_trial import SERVICES, SIZES, Target, measure, plot_line_rate, size_axis
 
 #: How frames come to memory and go from there: the MAC's name, and what `SocParams` says for it.
 MACS = {"slots": {"eth_dma": False}, "dma": {"eth_dma": True}}
@@ -68,8 +67,5 @@ class Rfc2544(Experiment):
                     ]
                     label = f"{build} {mac}"
                     axes.plot(SIZES, chosen, style, marker="o", color=COLOURS[build], label=label)
-            line = [size * 8 / wire_cycles(size, 100_000_000) * 100 for size in SIZES]
-            axes.plot(SIZES, line, color="gray", label="line rate")
-            axes.set_xscale("log", base=2)
-            axes.set_xticks(SIZES, SIZES)
-            axes.legend(fontsize="small")
+            plot_line_rate(axes)
+            size_axis(axes)

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from ..result import RunResult
 from ..stimulus import Frame
@@ -110,6 +111,19 @@ def measure(target: Target, service: str, size: int, settings: Settings) -> dict
             "latency max (us)": round(float(latencies.max()), 2),
         }
     return row
+
+
+def plot_line_rate(axes: Axes) -> None:
+    """Draw what the wire carries of frames of each size."""
+    line = [size * 8 / wire_cycles(size, 100_000_000) * 100 for size in SIZES]
+    axes.plot(SIZES, line, color="gray", label="line rate")
+
+
+def size_axis(axes: Axes) -> None:
+    """Make the x axis that of the sizes, when all has been drawn."""
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(SIZES, SIZES)
+    axes.legend(fontsize="small")
 
 
 def _rate(size: int, cycles: float, settings: Settings) -> float:

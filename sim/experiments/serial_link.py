@@ -15,7 +15,7 @@ from ..host import protocol
 from ..host.protocol import Command, Item
 from ..result import RunResult
 from ..stimulus import Frame, bit_q8
-from .frames import PEER_ADDRESS, PEER_MAC, arp_request
+from .frames import PEER_ADDRESS, PEER_MAC, UDP_HEADERS_BYTES, UDP_OFFSET, arp_request
 
 _BOARD = SocParams()
 #: UDP ports of the peer.
@@ -23,8 +23,6 @@ DATA_PORT, CONTROL_PORT = 4000, 4001
 #: Firmware is ready by then; then control datagrams come one after the other.
 READY_CYCLES = 400_000
 _CONTROL_CYCLES = 30_000
-#: In a frame: the UDP header and the payload.
-_UDP, _PAYLOAD = 34, 42
 #: The serial port of the pins that the console does not have.
 FIRST_PIN = 1
 #: Bits of a character of 8N1.
@@ -84,9 +82,10 @@ def _datagrams(result: RunResult, source: int) -> list[Packet]:
     found = []
     for frame in result.frames:
         data = frame.data
-        if not frame.errors and data[12:14] == b"\x08\0" and data[_UDP : _UDP + 2] == wanted:
-            length = int.from_bytes(data[_UDP + 4 : _UDP + 6], "big")
-            found.append(Packet(frame.end_cycle, data[_PAYLOAD : _UDP + length]))
+        udp = data[UDP_OFFSET:]
+        if not frame.errors and data[12:14] == b"\x08\0" and udp[:2] == wanted:
+            length = int.from_bytes(udp[4:6], "big")
+            found.append(Packet(frame.end_cycle, data[UDP_HEADERS_BYTES : UDP_OFFSET + length]))
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tierv.sim.experiments import busy_ports
 from tierv.sim.experiments.bench import Build
-from tierv.sim.experiments.rfc2544 import SIZES
+from tierv.sim.experiments.rfc2544_trial import SIZES
 
 
 @pytest.mark.parametrize(
