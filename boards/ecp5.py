@@ -158,10 +158,16 @@ class Ecp5Flow:
         name = self.project.board.name
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.project.gateware, self.folder)
+        netlist = self.folder / f"{name}.json"
         with step(f"{name}: synthesis"):
             self._run([_YOSYS, "-q", f"{name}.ys"], self.folder)
+            if not netlist.exists():
+                raise BuildError(
+                    f"yosys has stopped halfway and not said why: there is no {netlist}."
+                    " It may have run out of memory"
+                )
         with step(f"{name}: place and route, seed {self.seed}"):
-            files = ["--json", f"{name}.json", "--lpf", f"{name}.lpf"]
+            files = ["--json", netlist.name, "--lpf", f"{name}.lpf"]
             files += ["--textcfg", self._config.name, "--report", self.report.name]
             options = ["--seed", str(self.seed), "--timing-allow-fail", "--quiet"]
             self._run([_NEXTPNR, *_device(self.project), *files, *options], self.folder)

@@ -135,6 +135,16 @@ def elsewhere(monkeypatch, tmp_path):
     return tmp_path / "build"
 
 
+def test_yosys_that_stops_halfway_is_an_error(elsewhere, monkeypatch):
+    project = Project(BOARDS["ecpix5"])
+    project.gateware.mkdir(parents=True)
+    monkeypatch.setattr(Ecp5Flow, "_run", lambda self, command, folder: None)
+    with pytest.raises(
+        BuildError, match=r"yosys has stopped halfway .* there is no .*ecpix5\.json"
+    ):
+        Ecp5Flow(project).route()
+
+
 def test_a_missing_vendor_tool_is_told_with_where_the_project_lies(nothing_installed):
     for name, tool in (("arty", "vivado"), ("de2_115", "quartus_map")):
         project = Project(BOARDS[name])
