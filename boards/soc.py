@@ -9,6 +9,7 @@ from litex.build.io import DDROutput
 from litex.gen import LiteXModule
 from litex.soc.cores.clock import ECP5PLL, S7IDELAYCTRL, S7PLL, CycloneIVPLL, CycloneVPLL
 from migen import ClockDomain, ClockSignal, Record, Signal
+from migen.genlib.resetsync import AsyncResetSynchronizer
 
 from tierv.soc.crc_checker import in_place_of_liteeths
 from tierv.soc.debug import Jtag
@@ -26,10 +27,14 @@ _DELAY_CLOCK_HZ = 200_000_000
 
 
 class _ClocksAndReset(LiteXModule):
-    """The system clock from the board's oscillator, in reset until the PLL is locked."""
+    """The system clock from the board's oscillator, in reset until the PLL is locked.
+
+    ``rst`` resets the PLL as well, ``debug_reset`` does not.
+    """
 
     def __init__(self, platform, board: Board) -> None:
         self.rst = Signal()
+        self.debug_reset = Signal()
         self.cd_sys = ClockDomain()
         pll_class = {
             Family.ARTIX7: S7PLL,
@@ -45,7 +50,8 @@ class _ClocksAndReset(LiteXModule):
         self.comb += pll.reset.eq(reset)
         clock = platform.request(board.clock)
         pll.register_clkin(clock, board.clock_hz)
-        pll.create_clkout(self.cd_sys, board.soc.sys_clk_hz)
+        pll.create_clkout(self.cd_sys, board.soc.sys_clk_hz, with_reset=False)
+        self.specials += AsyncResetSynchronizer(self.cd_sys, ~pll.locked | self.debug_reset)
         platform.add_period_constraint(clock, 1e9 / board.clock_hz)
         if board.soc.sdram:
             self._add_memory_clocks(platform, board)

@@ -132,8 +132,6 @@ class CoreParams:
                 f"imem and dmem must not overlap, not {self.imem.base:#x} and {self.dmem.base:#x}"
             )
         self._check_caches()
-        if self.debug and self.has_caches:
-            raise ValueError(f"debug must be False in a core with caches, not {self.debug!r}")
         if self.altops and not self.rvfi:
             raise ValueError("altops must be used with rvfi, not alone")
 
@@ -159,11 +157,24 @@ class CoreParams:
                     f"cached and {name} must not overlap, not {self.cached.base:#x} and"
                     f" {local.base:#x}"
                 )
+        program = self.debug_program_address
+        above = program - self.cached.base
+        if self.debug and self.has_caches and 0 <= above < self.cached.size_bytes:
+            raise ValueError(
+                f"cached must not hold {program:#x}, the program of debug mode, as that from"
+                f" {self.cached.base:#x} on does"
+            )
 
     @property
     def has_caches(self) -> bool:
         """Whether there is a cache, and so a memory port."""
         return bool(self.icache_bytes or self.dcache_bytes)
+
+    @property
+    def debug_program_address(self) -> int:
+        """Where the program of debug mode seems to be: outside local memory, so that it is fetched
+        through the bus unit, which finds it elsewhere than on the bus."""
+        return self.imem.base ^ 1 << 31
 
     @property
     def extensions(self) -> tuple[str, ...]:

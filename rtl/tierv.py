@@ -126,10 +126,10 @@ class Core(DebugJoin, wiring.Component):
         self._join_bus(m)
         self._join_system(m)
         self._join_csrs(m)
+        stale = self._join_debug(m)
         if p.has_caches:
             parts = (self._data_cache, self._fetcher, self._execute, self._bus, self._commit)
-            join_caches(m, p, self, *parts)
-        self._join_debug(m)
+            join_caches(m, p, self, *parts, stale)
         if p.rvfi:
             self._join_rvfi(m)
         return m

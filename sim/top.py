@@ -58,10 +58,11 @@ class SimulationPlatform(SimPlatform):
 class _ClocksAndReset(LiteXModule):
     def __init__(self, platform: SimulationPlatform) -> None:
         self.rst = Signal()
+        self.debug_reset = Signal()
         self.cd_sys = ClockDomain()
         self.comb += [
             self.cd_sys.clk.eq(platform.request("sys_clk")),
-            self.cd_sys.rst.eq(platform.request("sys_rst") | self.rst),
+            self.cd_sys.rst.eq(platform.request("sys_rst") | self.rst | self.debug_reset),
         ]
 
 

@@ -41,7 +41,8 @@ def jtag_pins(pads: Record) -> Jtag:
 class ExternalDebug(LiteXModule):
     """The debug module: between JTAG, the core, and the bus, of which it is a master.
 
-    A reset of the SoC does not reach it. ``ndmreset`` is for the core: peripherals are not reset.
+    A reset of the SoC does not reach it. ``ndmreset`` is for all of the SoC but this, whose clock
+    must go on.
     """
 
     def __init__(self, params: CoreParams, jtag: Jtag) -> None:

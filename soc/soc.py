@@ -72,7 +72,8 @@ class TierVSoC(SoCCore):
     The platform gives the pins: ``serial`` by number (``tx``, ``rx``), ``user_led``, ``lines``
     (optional), ``echo`` (optional; of ``echo_layout``), ``eth_clocks`` and ``eth`` with Ethernet,
     and ``mailbox`` with the mailbox; a subclass can give them otherwise by overriding
-    ``uart_pads``, ``led_pads`` and ``ethernet_phy``. ``crg`` makes the clock domain ``sys``.
+    ``uart_pads``, ``led_pads`` and ``ethernet_phy``. ``crg`` makes the clock domain ``sys``, and
+    resets it, but goes on with its clock, while its ``debug_reset`` is 1.
     Raises ``ValueError`` naming the value for a CPU or variant that LiteX doesn't know.
     """
 
@@ -136,8 +137,7 @@ class TierVSoC(SoCCore):
         if params.mailbox:
             self._add_mailbox()
         if params.debug:
-            self.debug = self.cpu.add_debug(self.jtag())
-            self.bus.add_master(name="debug", master=self.debug.bus)
+            self._add_debug()
 
     def jtag(self) -> Jtag:
         """Where the debugger comes from."""
@@ -270,6 +270,16 @@ class TierVSoC(SoCCore):
         self.bus.add_slave("mailbox", self.mailbox.bus, region=region)
         for name, value in mailbox_constants().items():
             self.add_constant(name, value)
+
+    def _add_debug(self) -> None:
+        """Add the debug module, which can reset everything but itself."""
+        self.debug = self.cpu.add_debug(self.jtag())
+        self.bus.add_master(name="debug", master=self.debug.bus)
+        self.comb += self.crg.debug_reset.eq(self.debug.ndmreset)
+        if self.params.ethernet:
+            # A part of the MAC has the PHY's clocks. Not before the PHY's own statement.
+            crg = self.ethphy.crg
+            crg.comb += If(self.debug.ndmreset, crg.reset.eq(1))
 
     def do_finalize(self) -> None:
         """Complete the timeout of the bus and the serial ports' registers.

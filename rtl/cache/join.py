@@ -25,14 +25,18 @@ def join_caches(
     execute: Execute,
     bus: BusUnit,
     commit: Commit,
+    stale: Value,
 ) -> None:
     """Connect the data cache, if there is one, and add the instruction cache and the memory port,
-    whose ports (``memory_port_members``) the ``core`` has."""
+    whose ports (``memory_port_members``) the ``core`` has.
+
+    ``stale`` is 1 in a cycle in which memory may differ from the caches.
+    """
     m.submodules.memory = memory = MemoryPort(params)
     join_ports(m, core, memory, {name: name.removeprefix("mem_") for name in memory_port_members()})
     # As fence.i retires, so that what is fetched next is new.
     invalidate = Signal()
-    m.d.comb += invalidate.eq(commit.retired.valid & execute.m.control.fence_i)
+    m.d.comb += invalidate.eq((commit.retired.valid & execute.m.control.fence_i) | stale)
     if params.icache_bytes:
         _join_instruction_cache(m, params, memory, fetcher, invalidate)
     if data_cache is not None:

@@ -23,12 +23,6 @@ DCSR_STEP = 2
 DCSR_FIXED = 4 << 28 | 3
 
 
-def program_pc(params: CoreParams) -> int:
-    """Word address of the program of debug mode: outside local memory, so that it is fetched
-    through the bus unit, which finds it here and not on the bus."""
-    return (params.imem.base ^ 1 << 31) >> 2
-
-
 class DebugMode(wiring.Component):
     """Halt, resume and single-step tiers, and have a halted one run the debug module's program.
 
@@ -236,7 +230,7 @@ class DebugMode(wiring.Component):
             self.begin_pc.eq(
                 Mux(
                     bit(to_run, self.begin.tier),
-                    C(program_pc(self._params), PC_BITS),
+                    C(self._params.debug_program_address >> 2, PC_BITS),
                     begin_read.data,
                 )
             ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import C, Module, Mux, Signal, Value
 
 from ..util import bit
 from .hart import DebugMode
@@ -15,11 +15,15 @@ CSR_PAGE = 0x7A0 >> 5
 class DebugJoin:
     """Part of ``tierv.Core``."""
 
-    def _join_debug(self, m: Module) -> None:
-        """Debug mode and triggers; what they change of what the other parts were told."""
+    def _join_debug(self, m: Module) -> Value:
+        """Debug mode and triggers; what they change of what the other parts were told.
+
+        Returns 1 for a cycle in which memory may differ from the caches: the debugger has written
+        to it by another way, or to code by the data cache.
+        """
         p = self.params
         if not p.debug:
-            return
+            return C(0)
         mode = m.submodules.debug = DebugMode(p)
         triggers = m.submodules.triggers = Triggers(p)
         execute = self._execute
@@ -126,3 +130,4 @@ class DebugJoin:
         if p.counters:
             awake = tiers.started & ~mode.debug & (~tiers.waiting | tiers.waking)
             m.d.comb += self._monitor.awake.eq(awake)
+        return mode.resumed.any() | self.debug_wrote if p.has_caches else C(0)

@@ -40,4 +40,7 @@ def debug_members(params: CoreParams) -> dict:
         "debug_failed": Out(1),
         #: The first cycle after a reset of the core.
         "debug_came_from_reset": Out(1),
-    }
+    } | (
+        #: Pulse: the debug module has written to the bus.
+        {"debug_wrote": In(1)} if params.has_caches else {}
+    )

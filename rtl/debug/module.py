@@ -81,7 +81,7 @@ class DebugModule(wiring.Component):
                 "dmi_address": In(DMI_ADDRESS_BITS),
                 "dmi_write_data": In(32),
                 "dmi_read_data": Out(32),
-                #: Reset of the core.
+                #: Reset of everything else.
                 "ndmreset": Out(1),
                 **master_ports("wb_"),
             }
@@ -322,6 +322,8 @@ class DebugModule(wiring.Component):
             bus.reads_sbdata0.eq(self._reads & (self.dmi_address == Dmi.SBDATA0)),
         ]
         join_ports(m, self, bus, {name: name for name in master_ports("wb_")})
+        if self._params.has_caches:
+            m.d.comb += self.wrote.eq(self.wb_cyc & self.wb_we & self.wb_ack)
         readable |= {
             Dmi.SBCS: bus.sbcs,
             Dmi.SBADDRESS0: bus.sbaddress0,

@@ -175,7 +175,6 @@ class TierV(CPU):
         }
         if self._debug:
             ports |= self._debug.core_ports()
-            ports["i_rst"] = ports["i_rst"] | self._debug.ndmreset
         if p.has_caches:
             ports |= wishbone_ports("mem_", self.memory_bus, bursts=True)
         return Instance(CLUSTER_MODULE, **ports)

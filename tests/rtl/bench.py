@@ -1,4 +1,4 @@
-"""A bench for the core alone: clock, local memories, bus, lines, and an observer."""
+"""A bench for the core alone: clock, local memories, buses, lines, and an observer."""
 
 from __future__ import annotations
 
@@ -92,6 +92,9 @@ class Bench:
         self.dmem = [0] * (self.params.dmem.size_bytes // 4)
         self.bus = BusModel()
         self.bus.add_ram(RAM, 0x4000)
+        #: Behind the caches, if there are any.
+        self.memory = BusModel()
+        self.memory.add_ram(self.params.cached.base, 0x4000)
         self.seen = Observer()
         #: The present cycle; 0 is the first without reset.
         self.cycle = 0
@@ -113,7 +116,7 @@ class Bench:
     # Memories.
 
     def load(self, address: int, words: Iterable[int]) -> int:
-        """Put words into a local memory or RAM; returns the address behind them."""
+        """Put words into a local or cached memory or RAM; returns the address behind them."""
         for word in words:
             self.poke(address, word)
             address += 4
@@ -131,21 +134,24 @@ class Bench:
                 self.imem[index] = old & ~0xFFFF_FFFF | word
         elif dmem.base <= address < dmem.base + dmem.size_bytes:
             self.dmem[(address - dmem.base) // 4] = word
+        elif address in self.memory.ram:
+            self.memory.ram[address] = word
         else:
             self.bus.ram[address] = word
 
     def peek(self, address: int) -> int:
-        """Read a word of local data memory or RAM."""
+        """Read a word of local data memory, cached memory or RAM."""
         dmem = self.params.dmem
         if dmem.base <= address < dmem.base + dmem.size_bytes:
             return self.dmem[(address - dmem.base) // 4]
-        return self.bus.ram[address]
+        return self.memory.ram.get(address, self.bus.ram.get(address))
 
     # Time.
 
     async def reset(self) -> None:
         """Hold the core in reset for two cycles; memories keep their content."""
         self.bus.reset()
+        self.memory.reset()
         self.lines = self.timer = 0
         self.result = None
         self.dut.rst.value = 1
@@ -168,7 +174,9 @@ class Bench:
             call()
         # The bus's outputs come from registers: they are valid at the beginning of the cycle.
         if not self._resets:
-            self._serve_bus()
+            self._serve("wb", self.bus)
+            if self.params.has_caches:
+                self._serve("mem", self.memory)
         dut.lines.value = self.lines
         dut.timer.value = self.timer
         dut.clk.value = 0
@@ -202,25 +210,27 @@ class Bench:
                 if wake >> tier & 1:
                     self.seen.wakes.append((self.cycle, tier))
 
-    def _serve_bus(self) -> None:
-        dut = self.dut
-        if not int(dut.wb_cyc.value):
-            self.bus.idle()
-            dut.wb_ack.value = 0
-            dut.wb_err.value = 0
+    def _serve(self, prefix: str, bus: BusModel) -> None:
+        def port(name: str):
+            return getattr(self.dut, f"{prefix}_{name}")
+
+        if not int(port("cyc").value):
+            bus.idle()
+            port("ack").value = 0
+            port("err").value = 0
             return
-        assert int(dut.wb_stb.value)
-        write = int(dut.wb_we.value)
-        answer = self.bus.serve(
+        assert int(port("stb").value)
+        write = int(port("we").value)
+        answer = bus.serve(
             cycle=self.cycle,
-            address=int(dut.wb_adr.value) << 2,
+            address=int(port("adr").value) << 2,
             write=bool(write),
-            mask=int(dut.wb_sel.value),
-            data=int(dut.wb_dat_w.value) if write else 0,
+            mask=int(port("sel").value),
+            data=int(port("dat_w").value) if write else 0,
         )
-        dut.wb_ack.value = answer.ack
-        dut.wb_err.value = answer.error
-        dut.wb_dat_r.value = answer.data
+        port("ack").value = answer.ack
+        port("err").value = answer.error
+        port("dat_r").value = answer.data
 
     # Programs.
 

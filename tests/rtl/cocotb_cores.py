@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cocotb_run import CXX_FLAGS, MODEL_FLAGS, build_model, run_tests
 
-from tierv.rtl.params import CoreParams
+from tierv.rtl.params import CachedRegion, CoreParams
 from tierv.rtl.tierv import Core
 from tierv.sim.core_model import core_verilog
 from tierv.sim.paths import build_root, locked, step
@@ -24,7 +24,17 @@ CORES = {
     "three": CoreParams(tiers=3, lines=8, reset_address=0x2000_0000),
     # What is off by default.
     "bits": CoreParams(
-        tiers=2, lines=4, reset_address=0x2000_0000, zba=True, zbb=True, zbs=True, debug=True
+        tiers=2,
+        lines=4,
+        reset_address=0x2000_0000,
+        zba=True,
+        zbb=True,
+        zbs=True,
+        icache_bytes=1 << 10,
+        dcache_bytes=1 << 10,
+        cache_line_bytes=16,
+        cached=CachedRegion(base=0x4800_0000, size_bytes=1 << 17),
+        debug=True,
     ),
     "eight": CoreParams(tiers=8, lines=32, reset_address=0x2000_0000),
 }

@@ -34,7 +34,7 @@ class Debugger:
         self.program = [rv.EBREAK] * WORDS
         self.done = self.failed = False
         self.resumed: list[int] = []
-        self._pulses = {"debug_resume": 0, "debug_run": 0}
+        self._pulses = {"debug_resume": 0, "debug_run": 0, "debug_wrote": 0}
         bench.each_cycle.append(self._cycle)
 
     def _cycle(self) -> None:
@@ -96,6 +96,11 @@ class Debugger:
             if self.done:
                 return not self.failed
         raise AssertionError(f"the program on tier {tier} does not end")
+
+    def write_memory(self, address: int, word: int) -> None:
+        """Write to memory beside the core, as the debug module does on the bus."""
+        self.bench.poke(address, word)
+        self._pulses["debug_wrote"] = 1
 
     async def register(self, tier: int, number: int) -> int:
         """Read a register of a halted tier."""

@@ -37,10 +37,15 @@ CORES = {
         _USUAL, tiers=2, lines=1, branch_history_log2=0, counters=False, line_stamps=False
     ),
     "bits": replace(_USUAL, tiers=2, zba=True, zbb=True, zbs=True),
+    # These two with the debugger that is never asked for anything.
     "cached": replace(
-        _USUAL, tiers=3, icache_bytes=1 << 10, dcache_bytes=1 << 10, cache_line_bytes=16
+        _USUAL,
+        tiers=3,
+        icache_bytes=1 << 10,
+        dcache_bytes=1 << 10,
+        cache_line_bytes=16,
+        debug=True,
     ),
-    # With the debugger that is never asked for anything.
     "wide": replace(
         _USUAL, tiers=3, lines=32, return_stack_log2=0, line_settle_cycles=0, debug=True
     ),

@@ -23,6 +23,7 @@ MODULES = {
     "cocotb_tiers": ("three",),
     "cocotb_bus_unit": ("three",),
     "cocotb_debug": ("bits",),
+    "cocotb_debug_caches": ("bits",),
 }
 
 

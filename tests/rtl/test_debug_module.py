@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import encoding as rv
 import pytest
 from debug_bench import (
@@ -10,6 +12,7 @@ from debug_bench import (
     DMACTIVE,
     HALTREQ,
     NDMRESET,
+    PARAMS,
     RESUMEREQ,
     SETRESETHALT,
     TIERS,
@@ -17,7 +20,7 @@ from debug_bench import (
     hart,
 )
 
-from tierv.rtl.debug.module import Dmi
+from tierv.rtl.debug.module import DebugModule, Dmi
 from tierv.rtl.isa import debug_csr_addresses
 
 DATA_CSR = debug_csr_addresses()["mdebugdata"]
@@ -309,6 +312,39 @@ def test_the_bus_is_read_and_written_in_bytes_half_words_and_words():
         assert await b.read(Dmi.SBCS) >> 12 & 7 == 0
 
     DmBench().run(test)
+
+
+def test_the_caches_are_told_of_each_write_to_the_bus():
+    bench = DmBench(DebugModule(replace(PARAMS, dcache_bytes=1 << 10)))
+
+    async def test(b: DmBench):
+        told = 0
+        base = 0x4000_0000
+        b.memory.words[base] = 1
+
+        async def wait():
+            nonlocal told
+            for _ in range(8):
+                *_, wrote = await b.ctx.tick().sample(b.dut.wrote)
+                told += wrote
+
+        await b.write(Dmi.DMCONTROL, DMACTIVE)
+        await b.write(Dmi.SBCS, access(2) | SB_READ_ON_ADDRESS)
+        await b.write(Dmi.SBADDRESS0, base)
+        await wait()
+        assert told == 0
+        for count in (1, 2):
+            await b.write(Dmi.SBDATA0, count)
+            await wait()
+            assert told == count
+        # One that fails has written nothing.
+        await b.write(Dmi.SBCS, access(2))
+        await b.write(Dmi.SBADDRESS0, 0x5000_0000)
+        await b.write(Dmi.SBDATA0, 9)
+        await wait()
+        assert told == 2
+
+    bench.run(test)
 
 
 def test_errors_on_the_bus_stick_until_they_are_cleared():

@@ -80,9 +80,14 @@ def test_formal_stand_ins_without_the_formal_interface_are_refused() -> None:
         CoreParams(altops=True)
 
 
-def test_a_debugger_of_a_core_with_caches_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^debug must be False in a core with caches, not True$"):
-        CoreParams(debug=True, icache_bytes=1 << 10)
+def test_a_debugger_that_can_not_be_is_refused() -> None:
+    cached = CachedRegion(base=0xA000_0000, size_bytes=1 << 20)
+    with pytest.raises(
+        ValueError, match=r"^cached must not hold 0xa0000000, .* 0xa0000000 on does$"
+    ):
+        CoreParams(debug=True, icache_bytes=1 << 10, cached=cached)
+    CoreParams(debug=True, cached=cached)
+    CoreParams(icache_bytes=1 << 10, cached=cached)
     with pytest.raises(ValueError, match=r"^triggers must be an integer from 1 to 4, not 5$"):
         CoreParams(triggers=5)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,14 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 
 from tierv.sim.elf import Program
+from tierv.sim.firmware import CC
 from tierv.sim.model import Model
 from tierv.sim.run import Simulation
+from tierv.soc import map as soc_map
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONFIGURATION = ROOT / "soc/openocd.cfg"
+_SOURCE = Path(__file__).resolve().parent / "debugged.c"
 #: Programs by their Debian packages.
 _TOOLS = {"openocd": "openocd", "gdb-multiarch": "gdb-multiarch"}
 TIMEOUT_S = 120
@@ -114,10 +118,22 @@ class Session:
     """A running SoC, which debuggers come to and leave."""
 
     def __init__(
-        self, jtag_port: int, folder: Path, network: Network, tiers: int, program: Program
+        self,
+        model: Model,
+        program: Program,
+        *,
+        jtag_port: int,
+        folder: Path,
+        network: Network | None,
+        tiers: int,
     ) -> None:
         self._jtag_port, self._folder, self._tiers = jtag_port, folder, tiers
-        self.network, self.program = network, program
+        self._model, self.program, self.network = model, program, network
+
+    def register(self, name: str) -> str:
+        """A register of the SoC, by LiteX's name, as gdb can read and write it."""
+        registers = json.loads(self._model.csr_json.read_text())["csr_registers"]
+        return f"{{unsigned}}{registers[name]['addr']:#x}"
 
     @contextlib.contextmanager
     def openocd(self, *, stop_all: bool = False) -> Iterator[int]:
@@ -151,9 +167,32 @@ class Session:
         return done.stdout
 
 
+def build_debugged(folder: Path) -> Path:
+    """What is loaded by the debugger, into memory that the program on the SoC does not use."""
+    path = folder / "debugged.elf"
+    origin = soc_map.ORIGINS["main_ram"]
+    flags = ["-march=rv32im", "-misa-spec=2.2", "-mabi=ilp32", "-Og", "-g", "-ffreestanding"]
+    flags += ["-nostdlib", "-static", f"-Wl,-Ttext={origin:#x},-e,main,--no-relax,-N"]
+    flags += ["-Wl,--no-warn-rwx-segments"]
+    subprocess.run([CC, *flags, "-o", path, _SOURCE], check=True)
+    return path
+
+
+def said(output: str, name: str) -> str:
+    """The text behind ``name: `` on a line of its own, which a script has echoed."""
+    lines = [line for line in output.splitlines() if line.startswith(f"{name}: ")]
+    assert len(lines) == 1, output
+    return lines[0].partition(": ")[2]
+
+
 @contextlib.contextmanager
-def session(model: Model, program: Program, tiers: int) -> Iterator[Session]:
-    """The program on the model, with JTAG and a network."""
+def session(
+    model: Model, program: Program, tiers: int, values: Mapping[str, int] | None = None
+) -> Iterator[Session]:
+    """The program on the model, with JTAG, and with a network if it has Ethernet.
+
+    ``values`` are those of the program's variables.
+    """
     need_tools()
     with (
         tempfile.TemporaryDirectory(prefix="tierv-debug-") as name,
@@ -162,17 +201,20 @@ def session(model: Model, program: Program, tiers: int) -> Iterator[Session]:
     ):
         folder = Path(name)
         image = folder / "image.bin"
-        image.write_bytes(Simulation(model).image(program, {}))
-        board.bind(str(folder / "board.sock"))
-        own.bind(str(folder / "own.sock"))
-        fd = board.fileno()
+        image.write_bytes(Simulation(model).image(program, values or {}))
         command = [str(model.program), "--image", str(image), "--jtag-port", "0"]
-        command += ["--network-fd", str(fd)]
-        process = _Logged(command, folder / "simulation.log", pass_fds=(fd,))
-        try:
-            said = process.wait_for("\n")
-            port = int(said.partition(_JTAG)[2].split()[0])
+        network = None
+        if model.params.soc.ethernet:
+            board.bind(str(folder / "board.sock"))
+            own.bind(str(folder / "own.sock"))
+            command += ["--network-fd", str(board.fileno())]
             network = Network(own, str(folder / "board.sock"), model)
-            yield Session(port, folder, network, tiers, program)
+        process = _Logged(command, folder / "simulation.log", pass_fds=(board.fileno(),))
+        try:
+            first = process.wait_for("\n")
+            port = int(first.partition(_JTAG)[2].split()[0])
+            yield Session(
+                model, program, jtag_port=port, folder=folder, network=network, tiers=tiers
+            )
         finally:
             process.end()

@@ -2,6 +2,8 @@
 
 unsigned turns;
 unsigned total;
+/* What others may change while the loop runs. */
+volatile unsigned stride;
 
 __attribute__((noipa)) static unsigned sum(unsigned first, unsigned second)
 {
@@ -18,7 +20,8 @@ int main(void)
 {
     turns = 0;
     total = 0;
+    stride = 1;
     for (;;) {
-        turn(1);
+        turn(stride);
     }
 }

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from debug_session import CONFIGURATION, Session, need_tools, session
+from debug_session import CONFIGURATION, Session, build_debugged, need_tools, said, session
 
-from tierv.sim.firmware import CC, Context, build_firmware
+from tierv.sim.firmware import Context, build_firmware
 from tierv.sim.model import ModelParams, build_model, simulation_params
 from tierv.soc import map as soc_map
 
-SOURCE = Path(__file__).resolve().parent / "debugged.c"
 TIERS = 3
+#: LiteX's value of its scratch register after a reset.
+SCRATCH_AT_RESET = 0x1234_5678
 #: Seconds of patience for what must come, and for what must not.
 PING_S, SILENCE_S = 60, 1
 
@@ -32,21 +33,7 @@ def running() -> Iterator[Session]:
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory) -> Path:
-    """What is loaded by the debugger, into memory that the services do not use."""
-    path = tmp_path_factory.mktemp("debugged") / "debugged.elf"
-    origin = soc_map.ORIGINS["main_ram"]
-    flags = ["-march=rv32im", "-misa-spec=2.2", "-mabi=ilp32", "-Og", "-g", "-ffreestanding"]
-    flags += ["-nostdlib", "-static", f"-Wl,-Ttext={origin:#x},-e,main,--no-relax,-N"]
-    flags += ["-Wl,--no-warn-rwx-segments"]
-    subprocess.run([CC, *flags, "-o", path, SOURCE], check=True)
-    return path
-
-
-def said(output: str, name: str) -> str:
-    """The text behind ``name: `` on a line of its own, which the script has echoed."""
-    lines = [line for line in output.splitlines() if line.startswith(f"{name}: ")]
-    assert len(lines) == 1, output
-    return lines[0].partition(": ")[2]
+    return build_debugged(tmp_path_factory.mktemp("debugged"))
 
 
 def test_one_tier_is_debugged_while_the_others_serve_the_network(running, program):
@@ -142,8 +129,28 @@ def test_all_tiers_stop_together_and_halt_on_reset_if_asked(running):
         output = running.gdb(
             port, running.program.path, "hbreak main", "continue", "info threads", "disconnect"
         )
-        assert "Breakpoint 1, main ()" in output
+        # gdb does not call it its breakpoint if OpenOCD sees the others halt first.
+        assert "main () at " in output
         assert output.count("tierv.tier") >= TIERS
+
+
+def test_a_reset_by_the_debugger_is_one_of_all_but_the_debug_module(running):
+    scratch = running.register("ctrl_scratch")
+    with running.openocd() as port:
+        output = running.gdb(
+            port,
+            running.program.path,
+            f"set {scratch} = 5",
+            f'printf "before: %u\\n", {scratch}',
+            "monitor reset halt",
+            f'printf "after: %#x\\n", {scratch}',
+            "monitor reset run",
+            "disconnect",
+        )
+        assert said(output, "before") == "5"
+        assert int(said(output, "after"), 0) == SCRATCH_AT_RESET
+        # The program starts, and with it a MAC of which a part has another clock.
+        assert running.network.ping(PING_S), output
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from debug_session import build_debugged, said, session
 from soc_firmware import build_firmware
 
 from tierv.sim.bios import build_bios
@@ -22,6 +23,7 @@ SOC = simulation_params(
     ethernet=False,
     uarts=0,
     echo_bins=0,
+    debug=True,
 )
 #: Lines, at cycles that have nothing to do with what tier 0 does.
 ANSWERS = 300
@@ -29,6 +31,9 @@ FIRST_LINE = 1_200_000
 #: From the rise of a line to its fall: two cycles to the store's stage M, the bus, the mailbox.
 RISE_TO_FALL_CYCLES = 6
 WATCHED_CYCLES = 20
+TIERS = 3
+#: Lines that never come.
+ENDLESS = 0xFFFF_FFFF
 PROMPT = "litex\x1b[0m> "
 
 
@@ -75,6 +80,53 @@ def test_misses_of_tier_0_delay_no_answer_by_a_cycle(run):
     assert len(answers) == 1
     # Tier 0 had the other slots, and could use few of them.
     assert np.count_nonzero(run.retired["tier"] == 0) < 0.2 * WATCHED_CYCLES * ANSWERS
+
+
+def test_a_debugger_and_a_tier_see_through_the_caches_what_the_other_writes(
+    simulation, program, tmp_path
+):
+    debugged = build_debugged(tmp_path)
+    with (
+        session(simulation.model, program, TIERS, {"answers": ENDLESS}) as running,
+        running.openocd() as port,
+    ):
+        output = running.gdb(
+            port,
+            debugged,
+            "load",
+            "break turn",
+            "continue",
+            "continue",
+            "continue",
+            'printf "third: %u %u\\n", step, turns',
+            "set var step = 10",
+            "delete",
+            "break sum",
+            "continue",
+            'printf "arguments: %u %u\\n", $a0, $a1',
+            "delete",
+            "monitor resume",
+            "disconnect",
+        )
+        assert said(output, "third") == "1 2"
+        assert said(output, "arguments") == "3 12"
+        # By way of another tier, while this one runs.
+        turns = 'printf "%s: %%u\\n", turns'
+        output = running.gdb(
+            port + 1,
+            debugged,
+            turns % "first",
+            turns % "second",
+            "set var stride = 0",
+            turns % "stopped",
+            turns % "still",
+            "set var stride = 1",
+            turns % "goes on",
+        )
+        first, second, stopped, still, on = (
+            int(said(output, name)) for name in ("first", "second", "stopped", "still", "goes on")
+        )
+        assert 12 < first < second < stopped == still < on
 
 
 @pytest.mark.slow
