@@ -17,6 +17,7 @@ from . import load, readme, selftest, vendor
 from .board import Board, Family, Phy
 from .board import with_bios as with_bios_variant
 from .ecp5 import Ecp5Flow, Routed
+from .flash_image import flash_image
 from .project import Project, build_program, complete, memory_images
 from .registry import BOARDS, find_board
 
@@ -161,8 +162,15 @@ def load_board(board: Board, with_bios: bool) -> None:
 @main.command()
 @_BOARD
 @_WITH_BIOS
-def flash(board: Board, with_bios: bool) -> None:
-    """Write the bitstream to the flash from which the FPGA starts."""
+@click.option("--program", type=_FILE, help="Write this instead: a program that the BIOS boots.")
+def flash(board: Board, with_bios: bool, program: Path | None) -> None:
+    """Write the bitstream to the flash from which the FPGA starts, or a program behind it."""
+    if program is not None:
+        image = Project(board).folder / "program.bin"
+        image.parent.mkdir(parents=True, exist_ok=True)
+        image.write_bytes(flash_image(board, program.read_bytes()))
+        load.run(load.program_commands(board, image), board, image)
+        return
     board = _variant(board, with_bios)
     path = _bitstream(board)
     load.run(load.flash_commands(board, path), board, path)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import dataclasses
 
 from litedram.modules import MT41K128M16
+from litespi.modules import S25FL128L
+from litespi.opcodes import SpiNorFlashOpCodes
 from litex_boards.platforms.digilent_arty import Platform
 
 from .board import (
@@ -19,6 +21,7 @@ from .board import (
     Family,
     Phy,
     SerialPins,
+    SpiFlash,
     board_params,
 )
 
@@ -51,6 +54,8 @@ ARTY = Board(
     io_standard="LVCMOS33",
     soc=board_params(sys_clk_hz=75_000_000, **LITTLE_MEMORY),
     memory=dataclasses.replace(_DDR3, soc=_CACHES | _SMALL_LOCAL),
+    # The bitstream of the larger FPGA ends before that.
+    flash=SpiFlash(module=lambda: S25FL128L(SpiNorFlashOpCodes.READ_1_1_4), program_offset=4 << 20),
     defines=LITTLE_DEFINES,
     loader=("--board", "arty_a7_35t"),
     jumpers="JP1 (MODE) closed to start from flash",

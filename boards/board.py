@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from litedram.modules import SDRAMModule
+from litespi.spi_nor_flash_module import SpiNorFlashModule
 from litex.build.generic_platform import GenericPlatform
 
 from tierv.soc.params import SocParams
@@ -17,6 +18,8 @@ MIN_GIGABIT_CLOCK_HZ = 32_000_000
 BIOS_SUFFIX = "_bios"
 #: Memories of LiteX's BIOS.
 BIOS_ROM_BYTES, BIOS_SRAM_BYTES = 64 << 10, 8 << 10
+#: A word of a flash at its slowest is some 200 cycles away.
+FLASH_TIMEOUT_CYCLES = 1024
 #: Of a board with little block RAM: the services with fewer packets, all in the local memories.
 LITTLE_MEMORY = {"itcm_bytes": 96 << 10, "eth_rx_slots": 4, "eth_tx_slots": 2, "echo_bins": 256}
 #: Sizes of ``firmware/config.h`` that go with it.
@@ -72,6 +75,16 @@ class ExternalMemory:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SpiFlash:
+    """The flash from which the FPGA starts, with room for a program that a BIOS boots."""
+
+    #: Makes LiteSPI's description of the chip; all four of its data pins are connected.
+    module: Callable[[], SpiNorFlashModule]
+    #: Where the program begins, in bytes: behind the bitstream.
+    program_offset: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Board:
     """One board, and the SoC that fits it.
 
@@ -111,6 +124,8 @@ class Board:
     soc: SocParams
     #: External memory, which the SoC uses if ``soc.sdram``.
     memory: ExternalMemory | None = None
+    #: Flash of which a BIOS makes use.
+    flash: SpiFlash | None = None
     #: Program of ``firmware/apps``, and sizes of ``firmware/config.h`` that differ here.
     app: str = "services"
     defines: tuple[str, ...] = ()
@@ -164,6 +179,9 @@ def with_bios(board: Board) -> Board:
         "sram_bytes": BIOS_SRAM_BYTES,
         **board.memory.soc,
     }
+    if board.flash is not None:
+        changes["flash_boot_offset"] = board.flash.program_offset
+        changes["bus_timeout_cycles"] = FLASH_TIMEOUT_CYCLES
     soc = replace(board.soc, **changes)
     return replace(board, name=f"{board.name}{BIOS_SUFFIX}", soc=soc)
 

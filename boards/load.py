@@ -10,6 +10,7 @@ from pathlib import Path
 from tierv.sim.paths import BuildError
 
 from .board import Board, Family
+from .flash_image import flash_of
 from .vendor import MissingToolError
 
 _OPEN_LOADER = "openFPGALoader"
@@ -45,6 +46,15 @@ def flash_commands(board: Board, bitstream: Path) -> list[list[str]]:
             ["quartus_pgm", "-m", "jtag", "-o", f"ipv;{image}{position}"],
         ]
     return [[_OPEN_LOADER, *board.loader, "--write-flash", str(bitstream)]]
+
+
+def program_commands(board: Board, image: Path) -> list[list[str]]:
+    """What writes a program that the BIOS boots to the same flash.
+
+    Raises ``ValueError`` for a board without a flash that a BIOS reads.
+    """
+    offset = f"{flash_of(board).program_offset:#x}"
+    return [[_OPEN_LOADER, *board.loader, "--write-flash", "--offset", offset, str(image)]]
 
 
 def run(commands: Sequence[Sequence[str]], board: Board, bitstream: Path) -> None:

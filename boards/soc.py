@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from litedram.modules import SDRAMModule
 from litedram.phy import A7DDRPHY, GENSDRPHY
 from litex.build.generic_platform import IOStandard, Pins, Subsignal
@@ -120,6 +122,10 @@ class BoardSoC(TierVSoC):
             phy = A7DDRPHY(pads, memtype="DDR3", nphases=4, sys_clk_freq=hz)
             return phy, memory.module(hz, "1:4")
         return GENSDRPHY(pads, hz), memory.module(hz, "1:1")
+
+    def spi_flash(self) -> dict[str, Any]:
+        """The flash from which the FPGA starts."""
+        return {"mode": "4x", "module": self.board.flash.module(), "with_master": True}
 
     def uart_pads(self, index: int) -> Record:
         """Pins of the console (0) or of serial port ``index - 1``."""

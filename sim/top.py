@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from litedram.modules import M12L64322A, SDRAMModule
 from litedram.phy.model import SDRAMPHYModel
+from litespi.modules import S25FL128L
+from litespi.opcodes import SpiNorFlashOpCodes
+from litespi.phy.model import LiteSPIPHYModel
 from litex.build.generic_platform import Pins, Subsignal
 from litex.build.sim import SimPlatform
 from litex.gen import LiteXModule
-from migen import ClockDomain, Record, Signal
+from migen import ClockDomain, Memory, Record, Signal
 
 from tierv.soc import map as soc_map
 from tierv.soc.debug import JTAG_PINS
@@ -104,6 +110,21 @@ class SimulationSoC(TierVSoC):
         module = M12L64322A(self.params.sys_clk_hz, "1:1")
         phy = SDRAMPHYModel(module, data_width=32, clk_freq=self.params.sys_clk_hz)
         return phy, module
+
+    def spi_flash(self) -> dict[str, Any]:
+        """LiteSPI's model of a chip as on the Arty; its words are big-endian."""
+        module = S25FL128L(SpiNorFlashOpCodes.READ_1_1_4)
+        self.spiflash_phy = phy = LiteSPIPHYModel(module)
+        specials = phy.phy._fragment.specials
+        self._flash_memories = [one for one in specials if isinstance(one, Memory)]
+        return {"mode": "4x", "module": module, "phy": phy}
+
+    def backdoor_memories(self) -> dict[str, Sequence[Memory | tuple[str, str]]]:
+        """Those of every SoC, and the flash."""
+        memories = TierVSoC.backdoor_memories(self)
+        if self.params.flash_boot_offset is not None:
+            memories["spiflash"] = self._flash_memories
+        return memories
 
     def uart_pads(self, index: int) -> Record:
         """A record with the wires of serial interface ``index`` in the vectors."""

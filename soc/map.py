@@ -16,6 +16,7 @@ ORIGINS = MappingProxyType(
         "itcm": 0x2000_0000,
         "dtcm": 0x3000_0000,
         "main_ram": 0x4000_0000,
+        "spiflash": 0x7000_0000,
         "ethmac": 0x8000_0000,
         "mailbox": 0x8100_0000,
         "csr": 0xF000_0000,
@@ -30,6 +31,7 @@ SIZES = MappingProxyType(
         "itcm": 128 << 10,
         "dtcm": 64 << 10,
         "main_ram": 256 << 10,
+        "spiflash": 16 << 20,
         "mailbox": 4 << 10,
     }
 )
@@ -60,6 +62,8 @@ CSR_PAGES = MappingProxyType(
         "ethdma": 10,
         "sdram": 11,
         "ddrphy": 12,
+        "spiflash_core": 13,
+        "spiflash_phy": 14,
     }
 )
 #: Words of the CSR space, log2.

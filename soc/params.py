@@ -82,6 +82,9 @@ class SocParams:
     filled_memories: bool = False
     #: The core starts in ``rom`` all the same: there is a BIOS in it.
     bios: bool = False
+    #: The platform's SPI flash is on the bus, and a BIOS looks for a program here in it, a multiple
+    #: of four bytes; None: it is not used.
+    flash_boot_offset: int | None = None
     #: Cycles after which an access that nobody answers ends in a bus error.
     bus_timeout_cycles: int = 256
     #: External debug of this project's core through JTAG.
@@ -96,6 +99,10 @@ class SocParams:
         self._check("uart_receive_bytes", 1, MAX_DEPTH)
         self._check("uart_transmit_bytes", 1, MAX_DEPTH)
         self._check("bus_timeout_cycles", 16, 1_000_000)
+        if self.flash_boot_offset is not None:
+            offset = self._check("flash_boot_offset", 0, soc_map.room("spiflash") - 1)
+            if offset % 4:
+                raise ValueError(f"flash_boot_offset must be a multiple of 4, not {offset!r}")
         for name in ("eth_rx_slots", "eth_tx_slots"):
             slots = self._check(name, MIN_ETH_SLOTS, MAX_ETH_SLOTS)
             if slots & (slots - 1):

@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from litedram.modules import SDRAMModule
 from litex.gen import LiteXModule
@@ -123,6 +124,8 @@ class TierVSoC(SoCCore):
         self._fit_core()
         if params.sdram:
             self._add_sdram()
+        if params.flash_boot_offset is not None:
+            self._add_flash()
         self.crg = crg
         self._add_console()
         self.add_constant("UARTS", params.uarts)
@@ -169,6 +172,10 @@ class TierVSoC(SoCCore):
         """LiteDRAM's PHY of the external memory, and the memory's geometry and timing."""
         raise NotImplementedError("this platform has no external memory")
 
+    def spi_flash(self) -> dict[str, Any]:
+        """What LiteX's ``add_spi_flash`` is to be called with."""
+        raise NotImplementedError("this platform has no SPI flash")
+
     def backdoor_memories(self) -> dict[str, Sequence[Memory | tuple[str, str]]]:
         """The arrays behind the memory regions, by region name, for a simulation to load.
 
@@ -200,6 +207,12 @@ class TierVSoC(SoCCore):
         self.add_sdram("sdram", phy=phy, module=module, l2_cache_size=0)
         if self.params.icache_bytes or self.params.dcache_bytes:
             self.cpu.cache(1 << (self.bus.regions["main_ram"].size - 1).bit_length())
+
+    def _add_flash(self) -> None:
+        """Connect the SPI flash, and tell a BIOS where in it a program is."""
+        self.add_spi_flash(**self.spi_flash())
+        address = soc_map.ORIGINS["spiflash"] + self.params.flash_boot_offset
+        self.add_constant("FLASH_BOOT_ADDRESS", address)
 
     def _add_console(self) -> None:
         self.add_uart(

@@ -77,7 +77,8 @@ void LiveNetwork::frame(const FrameOut& header, std::span<const uint8_t> bytes) 
     if (sent < 0 && errno == EBADF) throw std::runtime_error("the network went away");
 }
 
-Console::Console(UartSender& sender, uint32_t bit_q8) : sender_(sender), bit_q8_(bit_q8) {
+Console::Console(UartSender& sender, uint32_t bit_q8, bool ends)
+    : sender_(sender), bit_q8_(bit_q8), ends_(ends) {
     make_nonblocking(STDIN_FILENO);
 }
 
@@ -87,7 +88,7 @@ bool Console::poll(int64_t cycle) {
         const ssize_t count = read(STDIN_FILENO, &character, 1);
         if (count == 0) input_open_ = false;
         if (count <= 0) break;
-        if (character == ctrl_right_bracket) return false;
+        if (ends_ && character == ctrl_right_bracket) return false;
         // Start bit 0, eight data bits, stop bit 1.
         const uint32_t pattern = 0x200u | static_cast<uint32_t>(character) << 1;
         sender_.add(UartIn{static_cast<uint64_t>(cycle), pattern, bit_q8_, 10, 0});

@@ -33,7 +33,8 @@ class LiveNetwork : public FrameSource, public FrameSink {
 // The first serial port on the standard streams. Ctrl-] ends the run.
 class Console {
   public:
-    Console(UartSender& sender, uint32_t bit_q8);
+    // Ctrl-] ends the simulation if `ends`.
+    Console(UartSender& sender, uint32_t bit_q8, bool ends);
 
     // Takes what was typed; false if the user wants to end.
     bool poll(int64_t cycle);
@@ -42,5 +43,6 @@ class Console {
   private:
     UartSender& sender_;
     uint32_t bit_q8_;
+    bool ends_;
     bool input_open_ = true;
 };

@@ -144,6 +144,8 @@ const std::map<std::string, Option>& table() {
              o.stop_text = {word(number(v.substr(0, colon))), v.substr(colon + 1)};
          }}},
         {"--console", {"", "serial port 0 on the terminal", [](O& o, S) { o.console = true; }}},
+        {"--any-character", {"", "Ctrl-] on it does not end the simulation",
+                             [](O& o, S) { o.any_character = true; }}},
 #if HARNESS_DEBUG
         {"--jtag-port", {"PORT", "JTAG for OpenOCD's remote_bitbang; 0: a free port",
                          [](O& o, S v) { o.jtag_port = tcp_port(v); }}},

@@ -46,6 +46,8 @@ struct Options {
 
     // Interactive use.
     bool console = false;
+    // Of the console: Ctrl-] is a character as any other.
+    bool any_character = false;
     int network_fd = -1;
     // TCP port of the debugger; 0 for a free one.
     std::optional<uint16_t> jtag_port;

@@ -33,7 +33,9 @@ Simulator::Simulator(const Options& options)
       frame_outlet_(options, network_.get()), mii_sender_(model_, frame_source(), sent_log_),
       mii_receiver_(pins_, frame_outlet_), cycle_(-reset_cycles),
       uart_levels_((1u << uarts) - 1) {
-    if (options.console) console_.emplace(uart_sender_, options.uart_formats[0].bit_q8);
+    if (options.console) {
+        console_.emplace(uart_sender_, options.uart_formats[0].bit_q8, !options.any_character);
+    }
     load();
 }
 

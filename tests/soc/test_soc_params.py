@@ -23,6 +23,8 @@ from tierv.soc.params import SocParams
         ({"sys_clk_hz": 100e6}, "sys_clk_hz must be an integer"),
         ({"uart_baud": 100_000_000}, "uart_baud must be an integer from 12 to 12500000"),
         ({"bus_timeout_cycles": 2}, "bus_timeout_cycles must be an integer from 16"),
+        ({"flash_boot_offset": -4}, "flash_boot_offset must be an integer from 0"),
+        ({"flash_boot_offset": 6}, "flash_boot_offset must be a multiple of 4, not 6"),
         ({"uart_receive_bytes": 0}, "uart_receive_bytes must be an integer from 1 to 256, not 0"),
         ({"uart_transmit_bytes": 257}, "uart_transmit_bytes must be .* from 1 to 256, not 257"),
         ({"cpu": "vexriscv", "eth_dma": True}, "eth_dma must be False for 'vexriscv'"),

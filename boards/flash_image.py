@@ -1,0 +1,37 @@
+"""What LiteX's BIOS boots from a flash: a program behind its length and its check sum."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+from .board import Board, SpiFlash
+
+#: Bytes that the BIOS takes for a program.
+MIN_BYTES, MAX_BYTES = 32, 16 << 20
+_HEADER = struct.Struct("<II")
+
+
+def flash_of(board: Board) -> SpiFlash:
+    """Raises ``ValueError`` for a board without a flash that a BIOS reads."""
+    if board.flash is None:
+        raise ValueError(f"board must have a flash for a program, which {board.name} has not")
+    return board.flash
+
+
+def flash_image(board: Board, program: bytes) -> bytes:
+    """What is to be in the board's flash from ``program_offset`` on.
+
+    ``program`` is copied to the beginning of ``main_ram`` and begins there. Raises ``ValueError``
+    for a board without such a flash, and for a program that the BIOS would not take or that does
+    not fit.
+    """
+    flash = flash_of(board)
+    room = flash.module().total_size - flash.program_offset - _HEADER.size
+    most = min(room, MAX_BYTES)
+    if not MIN_BYTES <= len(program) <= most:
+        raise ValueError(
+            f"program must have from {MIN_BYTES} to {most} bytes for the flash of {board.name},"
+            f" not {len(program)}"
+        )
+    return _HEADER.pack(len(program), zlib.crc32(program)) + program
