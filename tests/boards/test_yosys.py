@@ -116,7 +116,8 @@ def test_a_reduced_design_is_placed_and_routed_and_its_firmware_replaced():
     with pytest.raises(BuildError, match="there is no placed and routed design"):
         Ecp5Flow(Project(dataclasses.replace(reduced(), name="unrouted"))).pack({})
     routed = flow.route()
-    assert {clock.name for clock in routed.clocks} == {"sys_clk"}
+    # Whatever yosys calls it.
+    assert [clock.wanted for clock in routed.clocks] == [40]
     assert routed.cells["EBR"][0] >= 16
     empty = flow.pack({}).read_bytes()
     nothing = ones(flow)
@@ -144,6 +145,8 @@ def test_a_clock_that_cannot_be_reached_is_noticed():
     for clock in content["fmax"].values():
         clock["achieved"] = clock["constraint"] - 0.1
     report.write_text(json.dumps(content))
-    with pytest.raises(BuildError, match="timing is not met: sys_clk"):
-        flow.route()
-    report.write_text(kept)
+    try:
+        with pytest.raises(BuildError, match=r"timing is not met: \w+ 39\.9 MHz of 40\.0"):
+            flow.route()
+    finally:
+        report.write_text(kept)
