@@ -51,6 +51,9 @@ class EventCounters(wiring.Component):
         turn = Signal(2 + p.tier_bits, init=addresses[0].value)
         next_turn = Signal.like(turn)
         row = Signal.like(turn)
+        next_row = Signal.like(turn)
+        # Which of `rows` that is.
+        visited = Signal(len(rows), init=1)
         reads = Signal()
         names = tuple(f"mhpmcounter{event + 2}{half}" for event in Event for half in ("", "h"))
         x_reads = is_one_of(self.x_address, names)
@@ -64,24 +67,24 @@ class EventCounters(wiring.Component):
         with m.Else():
             last = turn_event == max(Event).value
             m.d.comb += next_turn[p.tier_bits :].eq(Mux(last, min(Event).value, turn_event + 1))
+        m.d.comb += next_row.eq(Mux(x_reads, Cat(self.x_tier, x_event), next_turn))
         m.d.sync += [
             turn.eq(next_turn),
             reads.eq(x_reads),
-            row.eq(Mux(x_reads, Cat(self.x_tier, x_event), next_turn)),
+            row.eq(next_row),
+            visited.eq(Cat(next_row == address for address in addresses)),
         ]
 
         # Enough for four rounds, because CSR instructions put the turns off.
         pending_bits = len(rows).bit_length() + 2
         added: Value = Const(0, pending_bits)
-        for address, (event, tier) in zip(addresses, rows, strict=True):
+        for here, (event, tier) in zip(visited, rows, strict=True):
             pending = Signal(pending_bits, name=f"pending_{event.name.lower()}{tier}")
-            visited = Signal(name=f"visited_{event.name.lower()}{tier}")
             happened = self.happened[event - 1]
-            m.d.comb += visited.eq(row == address)
             m.d.sync += pending.eq(
-                Mux(visited, 0, pending) + (happened.valid & (happened.tier == tier))
+                Mux(here, 0, pending) + (happened.valid & (happened.tier == tier))
             )
-            added = added | Mux(visited, pending, 0)
+            added = added | Mux(here, pending, 0)
 
         counters = Memory(shape=EVENT_COUNTER_BITS, depth=4 * p.contexts, init=[])
         m.submodules.counters = counters
