@@ -301,13 +301,14 @@ class Fetcher(wiring.Component):
             p_valid.eq(wants.any()),
             p_tier.eq(next_tier),
             p_pc.eq(saved_pc),
-            p_local.eq(is_local(saved_pc)),
         ]
+        # Here rather than ahead of the register, which the memories' addresses come late to.
+        m.d.comb += p_local.eq(is_local(p_pc))
         p_cached = Signal()
         f_next_cached = Signal()
         if caches:
             cached_bits = p.cached.size_log2 - 2
-            m.d.sync += p_cached.eq(is_cached(saved_pc))
+            m.d.comb += p_cached.eq(is_cached(p_pc))
             m.d.comb += f_next_cached.eq(f_cached & ~f_pc[1:cached_bits].all())
 
         # P: the most urgent of the four; of the same tier, the first of them.
