@@ -20,14 +20,14 @@ from . import results
 from .cells import FAMILIES, breakdown
 from .flow import Flow, Routed
 from .paths import hops
-from .subjects import PEERS, Subject, core_subject
+from .subjects import CORE, PEERS, PLAIN, PLAIN_CORE, Subject, core_subject
 
 _START = time.monotonic()
 
 
 def _numbers(context, parameter, text: str) -> tuple[int, ...]:
     try:
-        return tuple(dict.fromkeys(int(word) for word in text.split(",")))
+        return tuple(dict.fromkeys(int(word) for word in text.split(",") if text))
     except ValueError:
         raise click.BadParameter(f"{text!r} is not a list of numbers like 1,3,8") from None
 
@@ -43,12 +43,18 @@ def _flow(subject: Subject) -> Flow:
 
 
 def _subjects(
-    tiers: Iterable[int], memories: Iterable[bool], peers: Iterable[str], **parameters
+    tiers: Iterable[int],
+    plain: Iterable[int],
+    memories: Iterable[bool],
+    peers: Iterable[str],
+    **parameters,
 ) -> list[Subject]:
+    cores = [(CoreParams(tiers=number, **parameters), CORE) for number in tiers]
+    cores += [(CoreParams(tiers=number, **parameters | PLAIN), PLAIN_CORE) for number in plain]
     designs = [
-        core_subject(CoreParams(tiers=number, **parameters), with_memories=with_memories)
+        core_subject(params, with_memories=with_memories, name=name)
         for with_memories in memories
-        for number in tiers
+        for params, name in cores
     ]
     return designs + [PEERS[name]() for name in peers]
 
@@ -96,6 +102,13 @@ def main() -> None:
 
 @main.command()
 @click.option("--tiers", default="1,2,3,4,8", callback=_numbers, show_default=True)
+@click.option(
+    "--plain",
+    default="3",
+    callback=_numbers,
+    show_default=True,
+    help="Tiers of cores without monitors and time stamps of lines, which VexRiscv has not.",
+)
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option("--peer", "peers", multiple=True, type=click.Choice(list(PEERS)), default=PEERS)
 @click.option("--no-peers", is_flag=True, help="The core only.")
@@ -121,6 +134,7 @@ def main() -> None:
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count(), show_default=True)
 def run(
     tiers: tuple[int, ...],
+    plain: tuple[int, ...],
     seeds: int,
     peers: tuple[str, ...],
     no_peers: bool,
@@ -143,7 +157,7 @@ def run(
     if extensions:
         options |= {name: name in extensions for name in ("zba", "zbb", "zbs")}
     which = {"both": (True, False), "with": (True,), "without": (False,)}[memories]
-    subjects = _subjects(tiers, which, () if no_peers else peers, **options)
+    subjects = _subjects(tiers, plain, which, () if no_peers else peers, **options)
     flows = [_flow(subject) for subject in subjects]
     families = tuple(FAMILIES) if counts else ()
     numbers = range(1, seeds + 1)

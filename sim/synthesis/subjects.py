@@ -28,6 +28,12 @@ _PICORV32_OPEN = (
 )
 
 
+#: Names of the core: as it is, and with no more than VexRiscv full has.
+CORE, PLAIN_CORE = "TierV", "TierV plain"
+#: What the plain core is built without.
+PLAIN = {"counters": False, "line_stamps": False}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Subject:
     """A design to synthesise."""
@@ -47,10 +53,10 @@ class Subject:
     unused: tuple[str, ...] = ()
 
 
-def core_subject(params: CoreParams, *, with_memories: bool) -> Subject:
+def core_subject(params: CoreParams, *, with_memories: bool, name: str = CORE) -> Subject:
     """The core, alone or with its local memories."""
     return Subject(
-        name="TierV",
+        name=name,
         module=CLUSTER_MODULE if with_memories else CORE_MODULE,
         verilog=cluster_verilog(params) if with_memories else core_verilog(params),
         tiers=params.tiers,

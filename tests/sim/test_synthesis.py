@@ -190,7 +190,9 @@ def test_paths_are_told_in_the_names_of_the_source():
     assert source_name("dut.core.x_CCU2C_S0_1_B0[2]") == "core.x"
 
 
-def rows(three_mhz: float, three_comb: int = 3000, eight_ebr: int = 34) -> list[dict]:
+def rows(
+    three_mhz: float, three_comb: int = 3000, plain_comb: int = 2900, eight_ebr: int = 34
+) -> list[dict]:
     def one(design, tiers, memories, mhz, comb, ebr):
         return {
             "design": design, "tiers": tiers, "memories": memories,
@@ -201,6 +203,7 @@ def rows(three_mhz: float, three_comb: int = 3000, eight_ebr: int = 34) -> list[
         one("TierV", 1, True, 100.0, 2500, 34),
         one("TierV", 3, True, three_mhz, 3100, 34),
         one("TierV", 3, False, three_mhz, three_comb, 2),
+        one("TierV plain", 3, False, three_mhz, plain_comb, 2),
         one("TierV", 8, True, 90.0, 4000, eight_ebr),
         one("VexRiscv standard", None, False, 80.0, 3400, 10),
         one("VexRiscv full", None, False, 81.0, 3994, 10),
@@ -210,13 +213,14 @@ def rows(three_mhz: float, three_comb: int = 3000, eight_ebr: int = 34) -> list[
 @pytest.mark.parametrize(
     ("measured", "verdicts"),
     [
-        (rows(95.0), [True, True, True, True, True]),
-        (rows(94.9), [True, False, True, True, True]),
-        (rows(79.0), [False, False, True, True, True]),
-        (rows(72.0), [False, False, False, True, True]),
-        (rows(96.0, three_comb=3995), [True, True, True, False, True]),
-        (rows(96.0, eight_ebr=35), [True, True, True, True, False]),
-        (rows(96.0)[:3], [None, True, None, None, None]),
+        (rows(95.0), [True] * 6),
+        (rows(94.9), [True, False, True, True, True, True]),
+        (rows(79.0), [False, False, True, True, True, True]),
+        (rows(72.0), [False, False, False, True, True, True]),
+        (rows(96.0, three_comb=3995), [True, True, True, False, True, True]),
+        (rows(96.0, plain_comb=3995), [True, True, True, True, False, True]),
+        (rows(96.0, eight_ebr=35), [True, True, True, True, True, False]),
+        (rows(96.0)[:3], [None, True, None, None, None, None]),
     ],
 )
 def test_the_pass_line_is_judged_by_what_was_measured(measured, verdicts):
@@ -249,6 +253,21 @@ def test_coremark_at_the_clock_is_that_of_the_core_with_memories():
         "VexRiscv standard DMIPS at the ECP5 clock": 84.0,
     }
     assert results.at_clock(measured, {"rows": []}) == {}
+
+
+def test_peers_that_were_not_measured_again_are_kept():
+    def content(measured, seeds=1):
+        config = {"device": "one", "target_mhz": 100, "tools": {}, "seeds": [*range(seeds)]}
+        return {"rows": measured, "config": config}
+
+    known = content(rows(95.0))
+    core = rows(90.0)[:2]
+    kept = results.with_known_peers(content([*core, rows(95.0)[-1]]), known)
+    assert [one["design"] for one in kept["rows"]] == [
+        *("TierV", "TierV", "VexRiscv full", "VexRiscv standard"),
+    ]
+    # Other seeds, other results.
+    assert results.with_known_peers(content(core, seeds=3), known)["rows"] == core
 
 
 def test_the_readme_has_the_table_of_the_golden_results():
