@@ -289,7 +289,8 @@ def decoded_layout(params: CoreParams) -> data.StructLayout:
             "second": 32,
             # Offset of a load, store or jalr; address of a CSR.
             "offset": 12,
-            # pc + imm of a jump, auipc or branch predicted not taken, else pc + 4.
+            # pc + imm of a jump, auipc or branch predicted not taken, pc of a load or store, else
+            # pc + 4.
             "alternative": PC_BITS,
             "misaligned_target": 1,
             "predicted": 1,
@@ -308,7 +309,7 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "tier": params.tier_bits,
             "pc": PC_BITS,
             "control": CONTROL,
-            # Result, or the source operand of a CSR instruction.
+            # Result, or the source operand of a CSR instruction; pc + 4 of a load.
             "result": 32,
             # Address of a load or store, target of a jump or branch.
             "address": 32,
@@ -329,7 +330,8 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "alternative": PC_BITS,
             # mtvec; mepc for mret.
             "vector": PC_BITS,
-            # `alternative` is next: a mispredicted branch, a jump, a trap known before M.
+            # `alternative` is next: a mispredicted branch, a jump, a trap known before M, an
+            # access that has to come again.
             "redirects": 1,
             # The CSR write or fence.i must be seen by what is fetched next.
             "flushes": 1,

@@ -207,7 +207,10 @@ class Core(DebugJoin, wiring.Component):
         # The load in M goes to the bus; its result will not be in A.
         opens_load = Signal()
         m.d.comb += opens_load.eq(
-            m_writer.valid & self._m.control.load & self._m.remote & (self._m.tier == issued.tier)
+            m_writer.valid
+            & self._m.control.load
+            & self._commit.postponed
+            & (self._m.tier == issued.tier)
         )
         m.d.comb += [
             decoder.instruction.eq(d.instruction),
@@ -238,6 +241,7 @@ class Core(DebugJoin, wiring.Component):
             self._buffer.x.tier.eq(x.tier),
             self._buffer.awaited.eq(opens_load | self._bus.issue_pending),
             self._buffer.awaited_rd.eq(Mux(opens_load, self._m.control.rd, self._bus.issue_rd)),
+            self._buffer.collects.eq(self._bus.issue_collects),
             self._buffer.stall.eq(self._bus.reserve),
         ]
 

@@ -24,6 +24,10 @@ ACCESS = data.StructLayout(
 )
 
 
+#: Wait states of an access that ends in time for an instruction that was made ready as it began.
+SHORT_WAIT_STATES = 2
+
+
 class SlotState(enum.Enum, shape=2):
     """What a tier's bus access is up to."""
 
@@ -61,6 +65,7 @@ class BusUnit(wiring.Component):
                 "read_data": Out(32),
                 # Each tier's slot.
                 "idle": Out(p.tiers),
+                #: An access is open, and not so near its end that its tier could issue.
                 "busy": Out(p.tiers),
                 #: The tier whose late load is the next to enter stage A.
                 "leaving": Out(p.tiers),
@@ -76,6 +81,8 @@ class BusUnit(wiring.Component):
                 "issue_tier": In(p.tier_bits),
                 "issue_pending": Out(1),
                 "issue_rd": Out(5),
+                #: The tier in I has the word of a precise load, whose instruction comes again.
+                "issue_collects": Out(1),
                 #: A buffered access ended in an error; until its trap is taken.
                 "failed": Out(p.tiers),
                 "failed_store": Out(p.tiers),
@@ -162,11 +169,12 @@ class BusUnit(wiring.Component):
         ]
 
         # The next transaction begins when the bus is free or becomes free.
+        here = Signal(tiers)
         waiting = Signal(tiers)
         for tier in range(tiers):
-            here = active & ~active_fetch & (active_tier == tier)
             opens = self.open & (self.tier == tier)
-            waits = ((states[tier] == SlotState.OPEN) & ~here) | opens
+            m.d.comb += here[tier].eq(active & ~active_fetch & (active_tier == tier))
+            waits = ((states[tier] == SlotState.OPEN) & ~here[tier]) | opens
             if p.dcache_bytes:
                 waits = waits & ~Mux(opens, self.open_cached, cached[tier])
             m.d.comb += waiting[tier].eq(waits)
@@ -178,8 +186,23 @@ class BusUnit(wiring.Component):
             fetch_waits.eq(self.fetch_request & ~(active & active_fetch)),
             fetch_first.eq(fetch_waits & (~waiting.any() | (self.fetch_tier > data_tier))),
         ]
+
+        # Wait states of what is on the bus so far. The end of an access is near from its beginning
+        # on if the last one of its tier had few.
+        age = Signal(range(SHORT_WAIT_STATES + 2))
+        is_long = Signal()
+        short = Signal(tiers, init=-1)
+        near = Signal(tiers)
+        begins = Cat(waiting[tier] & ~waiting[tier + 1 :].any() for tier in range(tiers))
+        m.d.comb += is_long.eq(age > SHORT_WAIT_STATES)
+        with m.If(~is_long):
+            m.d.sync += age.eq(age + 1)
+        with m.If(age == SHORT_WAIT_STATES):
+            m.d.sync += near.eq(0)
         with m.If(~active | finishes):
             m.d.sync += [
+                age.eq(0),
+                near.eq(Mux(fetch_first, 0, begins & short)),
                 active.eq(waiting.any() | fetch_waits),
                 active_fetch.eq(fetch_first),
                 active_tier.eq(Mux(fetch_first, self.fetch_tier, data_tier)),
@@ -225,7 +248,9 @@ class BusUnit(wiring.Component):
         for tier in range(tiers):
             state = states[tier]
             opens = self.open & (self.tier == tier)
-            ends = finishes & ~active_fetch & (active_tier == tier)
+            ends = finishes & here[tier]
+            with m.If(ends):
+                m.d.sync += short[tier].eq(~is_long)
             if p.dcache_bytes:
                 ends = ends | (ends_cached & (self.cached_done.tier == tier))
             collected = self.collect & (self.tier == tier)
@@ -262,7 +287,7 @@ class BusUnit(wiring.Component):
             idle = state == SlotState.IDLE
             m.d.comb += [
                 self.idle[tier].eq(idle),
-                self.busy[tier].eq((state == SlotState.OPEN) | (state == SlotState.LATE)),
+                self.busy[tier].eq((state == SlotState.OPEN) & ~near[tier]),
                 self.done[tier].eq(state == SlotState.DONE),
                 self.done_error[tier].eq(errors[tier]),
                 self.precise[tier].eq(~idle & ~buffered[tier]),
@@ -282,8 +307,7 @@ class BusUnit(wiring.Component):
         # a slot at the next access of their tier at the latest.
         coming = Signal(tiers)
         for tier in range(tiers):
-            here = active & ~active_fetch & (active_tier == tier)
-            m.d.comb += coming[tier].eq(self.awaited[tier] & (here | late[tier]))
+            m.d.comb += coming[tier].eq(self.awaited[tier] & (here[tier] | late[tier]))
         bubbles = Signal(ISSUE_TO_M_CYCLES)
         m.d.sync += bubbles.eq(Cat(self.reserve, bubbles))
         m.d.comb += self.reserve.eq(
@@ -312,6 +336,7 @@ class BusUnit(wiring.Component):
                 )
                 & (target_read.data != 0)
             ),
+            self.issue_collects.eq(bit(self.done & loads, self.issue_tier)),
         ]
         return m
 

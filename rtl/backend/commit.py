@@ -163,7 +163,7 @@ class Commit(wiring.Component):
             m.d.comb += redirect.pc.eq(i.vector)
         with m.Elif(repeats):
             m.d.comb += redirect.pc.eq(i.pc)
-        with m.Elif(starts_tier):
+        with m.Elif(starts_tier | control.load):
             # mtierpc reads 0, so that there is nothing to clear.
             m.d.comb += redirect.pc.eq(Mux(control.funct3[:2] == 3, 0, i.result[2:]))
         with m.Else():

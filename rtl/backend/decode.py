@@ -106,11 +106,14 @@ class Decoder(wiring.Component):
                     legal.eq((funct3 != 3) & (funct3[1:] != 0b11)),
                     writes.eq(1),
                     control.load.eq(1),
+                    control.link.eq(1),
+                    self.distance.eq(0),
                 ]
             with m.Case(Opcode.STORE):
                 m.d.comb += [
                     legal.eq((funct3 != 3) & ~funct3[2]),
                     control.store.eq(1),
+                    self.distance.eq(0),
                     self.has_immediate.eq(0),
                     self.offset.eq(Cat(word[7:12], word[25:32])),
                 ]

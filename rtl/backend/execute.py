@@ -205,7 +205,10 @@ class Execute(wiring.Component):
             | ((control.jump | control.jump_register) & ~x.predicted)
             | wrong_return
         )
-        redirects = ~stopped & (skipped | control.mret | (~fault & wrong_way))
+        # The access of the instruction right ahead is in the slot of both.
+        behind_access = executed.valid & executed.remote & executed.buffered & follows
+        comes_again = remote & Mux(buffered, behind_access, ~done)
+        redirects = comes_again | (~stopped & (skipped | control.mret | (~fault & wrong_way)))
         m.d.comb += self.wants_mepc.eq(
             ~skipped & (control.mret | (control.csr & (csr_address == CSR["mepc"])))
         )

@@ -59,6 +59,8 @@ class IssueBuffer(wiring.Component):
                 #: The tier in I has a load on the bus for this register.
                 "awaited": In(1),
                 "awaited_rd": In(5),
+                #: It has the word of a precise load, whose instruction has come again to D or X.
+                "collects": In(1),
                 #: No instruction shall issue.
                 "stall": In(1),
                 #: The instruction in I needs that load, or must not write before it.
@@ -121,15 +123,15 @@ class IssueBuffer(wiring.Component):
 
         # Compared before it is known which of the two words it is: that the load is awaited decides
         # late whether an instruction goes.
+        in_d = Signal()
+        in_x = Signal()
         m.d.comb += self.awaits.eq(
-            self.awaited
+            (self.awaited | (self.collects & (in_d | in_x)))
             & of_pair(
                 lambda pair: _touches(Mux(i_odd, pair.words[1], pair.words[0]), self.awaited_rd)
             )
         )
         stall = Signal()
-        in_d = Signal()
-        in_x = Signal()
         m.d.comb += [
             in_d.eq(self.d.valid & (self.d.tier == i_tier)),
             in_x.eq(self.x.valid & (self.x.tier == i_tier)),

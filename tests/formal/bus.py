@@ -143,8 +143,8 @@ def accesses(bench: Bench, buffered: bool) -> None:
         seen=buffered,
     )
     # What is owed is on its way.
-    slot_busy = bench.past(core._bus.busy.bit_select(follower.tier, 1))
-    bench.prove("owed_is_open", owed & ~pays, slot_busy | bench.past(ends), seen=buffered)
+    slot_taken = bench.past(~core._bus.idle.bit_select(follower.tier, 1))
+    bench.prove("owed_is_open", owed & ~pays, slot_taken | bench.past(ends), seen=buffered)
 
 
 def _wishbone() -> Bench:

@@ -190,7 +190,7 @@ _ALL = [
     Plant(
         name="buffered-load-is-not-waited-for",
         module="frontend.issue",
-        text="            self.awaited\n            & of_pair(",
+        text="(self.awaited | (self.collects & (in_d | in_x)))\n            & of_pair(",
         bug="            0\n            & of_pair(",
         check="registers-1-buffered",
         finds=("late_result_unseen", "first", "second"),
@@ -271,6 +271,14 @@ _ALL = [
             "fetch_asks",
         ),
         short=True,
+    ),
+    Plant(
+        name="refetch-repeats-the-load",
+        module="backend.commit",
+        text="with m.Elif(starts_tier | control.load):",
+        bug="with m.Elif(starts_tier):",
+        check="pc-1-buffered",
+        finds=("goes_on",),
     ),
     Plant(
         name="bus-error-is-overlooked",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
 from programs import CSR, finish, read
+
+from tierv.rtl.document import MANUAL
 
 # Not x1 or x5: a jump through those is a return.
 A, B, C = 6, 7, 8
@@ -18,12 +21,26 @@ LOCAL, DEVICE = 10, 11
 LATE_REDIRECT = 7
 #: From the issue of the instruction before a division to that of the one behind it.
 DIVISION_CYCLES = 39
-#: What a precise bus access costs by its wait states: it is issued again after its end.
-PRECISE_ACCESS_CYCLES = [9, 9, 9, 10, 11, 12]
+#: What a precise bus access costs by its wait states: it is issued again, as it begins or, if the
+#: one before it was long, after its end.
+PRECISE_ACCESS_CYCLES = [6, 6, 6, 11, 11, 12]
 #: From the issue of a buffered load without wait states to that of its first use right behind it.
 BUFFERED_USE_CYCLES = 7
 #: From a jump to the next where each is the first instruction behind the other.
 JUMP_TO_JUMP_CYCLES = 3
+
+
+def manual_rows() -> tuple[list[int], dict[tuple[str, str], list[float]]]:
+    """The manual's table of rows of accesses: wait states, and cycles by what and mode."""
+    lines = iter(MANUAL.read_text().splitlines())
+    head = next(line for line in lines if line.startswith("| in a row |"))
+    next(lines)
+    rows = (
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in itertools.takewhile(lambda line: line.startswith("|"), lines)
+    )
+    cycles = {(what, mode): [float(cell) for cell in cells] for what, mode, *cells in rows}
+    return [int(word) for word in re.findall(r"\d+", head)], cycles
 
 
 class Timing:
@@ -254,6 +271,38 @@ async def bus_accesses_take_their_wait_states(dut):
     for name in ("load", "store"):
         times = [found[name, n] for n in range(len(PRECISE_ACCESS_CYCLES))]
         assert times == PRECISE_ACCESS_CYCLES, name
+
+
+@cocotb.test()
+async def rows_of_bus_accesses_take_what_the_manual_says(dut):
+    timing = Timing(dut)
+    head, told = manual_rows()
+    registers = range(12, 24)
+    load = {n: rv.load("lw", n, DEVICE, 4 * n) for n in registers}
+    bodies = {
+        "loads": lambda n: [load[n]],
+        "stores": lambda n: [rv.store("sw", n, DEVICE, 4 * n)],
+        "loads, each used at once": lambda n: [load[n], rv.addi(A, n, 1)],
+        "copies from the bus": lambda n: [load[n], rv.store("sw", n, LOCAL, 4 * n)],
+        "copies to the bus": lambda n: [
+            rv.load("lw", n, LOCAL, 4 * n),
+            rv.store("sw", n, DEVICE, 4 * n),
+        ],
+        "copies on the bus": lambda n: [load[n], rv.store("sw", n, DEVICE, 0x80)],
+    }
+    found = {}
+    for mode, name in enumerate(("precise", "buffered")):
+        prologue = [rv.csr("csrrwi", 0, CSR["mbusmode"], mode)]
+        for what, body in bodies.items():
+            code = [word for n in registers for word in body(n)]
+            found[what, name] = []
+            for wait_states in head:
+                timing.bench.bus.wait_states = lambda address, n=wait_states: n
+                issues = await timing.issues([*code, rv.FENCE, rv.NOP], prologue)
+                starts = [cycles[0] for cycles in issues[: len(code) : len(code) // 12]]
+                # Without the first ones, which nothing precedes.
+                found[what, name].append((starts[11] - starts[3]) / 8)
+    assert found == told, "\n".join(str(row) for row in found.items() if told[row[0]] != row[1])
 
 
 @cocotb.test()

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from sweep_programs import RAM, RAM_BYTES, SECOND_COUNT, SweepProgram
 
+from tierv.rtl.backend.bus import SHORT_WAIT_STATES
 from tierv.sim.core_model import CoreModel
 
 #: The first instruction of the urgent tier issues so many cycles after its line has risen, always.
@@ -22,24 +23,29 @@ _ISSUE_TO_RETIRE_CYCLES = 4
 class TrapBound:
     """Most cycles from a line to the issue of a trap handler's first instruction."""
 
-    #: Whatever the bus does.
+    #: Whatever the bus does, or while its accesses are short.
     core: int
-    #: The wait states of one access come on top of these; None if the bus is not used.
+    #: The wait states of one access come on top of these if it is longer; None if the bus is not
+    #: used.
     access: int | None = None
 
     def cycles(self, wait_states: int) -> int:
         """With so many wait states at the most."""
-        return self.core if self.access is None else max(self.core, self.access + wait_states)
+        if self.access is None or wait_states <= SHORT_WAIT_STATES:
+            return self.core
+        return max(self.core, self.access + wait_states)
 
     def __str__(self) -> str:
-        words = f"{self.access} + the wait states of one access"
         if self.access is None:
             return str(self.core)
-        return words if self.access == self.core else f"{self.core}, or {words} if that is more"
+        more = "that is more"
+        if self.access > self.core:
+            more = f"they are more than {SHORT_WAIT_STATES}"
+        return f"{self.core}, or {self.access} + the wait states of one access if {more}"
 
 
 #: What the manual says, by what the program does.
-LOCAL, BUFFERED, PRECISE = TrapBound(11), TrapBound(11, 7), TrapBound(17, 17)
+LOCAL, BUFFERED, PRECISE = TrapBound(11), TrapBound(11, 7), TrapBound(15, 17)
 _BUFFERED = ("buffered-load", "buffered-store", "shared-copy")
 _PRECISE = ("bus-load", "bus-store", "fence", "fence-i")
 #: Classes that take traps of their own, during which no other is taken, or that fetch from the bus.
