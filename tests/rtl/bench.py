@@ -94,7 +94,8 @@ class Bench:
         self.bus.add_ram(RAM, 0x4000)
         #: Behind the caches, if there are any.
         self.memory = BusModel()
-        self.memory.add_ram(self.params.cached.base, 0x4000)
+        if self.params.has_caches:
+            self.memory.add_ram(self.params.cached.base, 0x4000)
         self.seen = Observer()
         #: The present cycle; 0 is the first without reset.
         self.cycle = 0
