@@ -9,12 +9,14 @@ from migen import Cat, Constant, If, Signal
 _SUM_BITS = 32
 #: Bits of the number of a half in a frame.
 HALF_BITS = 10
+#: Cycles after the last word in which the folded sum is there.
+SUM_CYCLES = 3
 
 
 class FrameSum(LiteXModule):
     """Sums halves of a frame's words, in memory's byte order, from one of the halves on.
 
-    The folded sum is there three cycles after the last word.
+    The folded sum is there ``SUM_CYCLES`` after the last word.
     """
 
     def __init__(self) -> None:

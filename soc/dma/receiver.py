@@ -19,6 +19,8 @@ from .port import WORD_ADDRESS_BITS, ReadClient, WriteClient
 from .ring import RingWalk
 
 _ALL_BYTES = 0b1111
+#: Between looks at a descriptor that is the processor's: frames to send need the memory meanwhile.
+_REST_CYCLES = 8
 #: Bits of a count of a frame's bytes; it stays above any limit for longer frames.
 _TOTAL_BITS = LENGTH_BITS + 1
 
@@ -36,7 +38,7 @@ class Receiver(LiteXModule):
     def __init__(self, reader: ReadClient, writer: WriteClient) -> None:
         #: From the MAC: words, in the last one the last byte marked.
         self.sink = sink = stream.Endpoint(eth_phy_description(32))
-        self.ring = RingWalk(reader)
+        self.ring = RingWalk(reader, _REST_CYCLES)
         self.sum = FrameSum()
         #: Take frames; without it they are dropped uncounted, and the ring is at its beginning.
         self.enable = Signal()

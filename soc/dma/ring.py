@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from litex.gen import LiteXModule
+from litex.gen.genlib.misc import WaitTimer
 from migen import If, Signal
 
 from .descriptor import OWNED_BIT, WORDS
@@ -15,12 +16,13 @@ INDEX_BITS = 8
 class RingWalk(LiteXModule):
     """Where in its ring a DMA is, and the descriptor there.
 
-    While ``fetch`` is 1 the second word of the descriptor is read again and again until it is the
-    DMA's, then both words. The second one so is what stands there at rest: a read in the cycle in
-    which the processor writes need not be that word's old or new value in every FPGA.
+    While ``fetch`` is 1 the second word of the descriptor is read again and again, with
+    ``rest_cycles`` in between, until it is the DMA's, then both words. The second one so is what
+    stands there at rest: a read in the cycle in which the processor writes need not be that word's
+    old or new value in every FPGA.
     """
 
-    def __init__(self, reader: ReadClient) -> None:
+    def __init__(self, reader: ReadClient, rest_cycles: int = 0) -> None:
         #: Word address of the ring, and the number of its last descriptor.
         self.base = Signal(WORD_ADDRESS_BITS)
         self.last = Signal(INDEX_BITS)
@@ -55,10 +57,12 @@ class RingWalk(LiteXModule):
         step = Signal(2)
         answered = Signal()
         owned = Signal()
+        self.rest = rest = WaitTimer(rest_cycles)
         self.comb += [
             self.second_word.eq(place + 1),
             owned.eq(reader.dat[OWNED_BIT]),
-            reader.valid.eq(self.fetch & ~answered),
+            rest.wait.eq(~self.refused),
+            reader.valid.eq(self.fetch & ~answered & rest.done),
             reader.adr.eq(place),
             If(step != 1, reader.adr.eq(self.second_word)),
             self.refused.eq(answered & (step == 0) & ~owned),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from liteeth.common import eth_phy_description
 from litex.gen import LiteXModule
-from litex.soc.interconnect import stream
+from litex.gen.genlib.misc import WaitTimer
 from migen import FSM, Case, Cat, If, NextState, Signal
 
-from .checksum import HALF_BITS, FrameSum
+from .checksum import HALF_BITS, SUM_CYCLES, FrameSum
 from .descriptor import (
     LENGTH_BITS,
     TRANSMIT_EVENT_BIT,
@@ -16,6 +15,7 @@ from .descriptor import (
     TRANSMIT_START_LSB,
     TRANSMIT_SUM_BIT,
 )
+from .frame_buffer import FrameBuffer
 from .port import WORD_ADDRESS_BITS, ReadClient, WriteClient
 from .ring import RingWalk
 
@@ -26,19 +26,20 @@ _ALL_ONES = 0xFFFF
 class Transmitter(LiteXModule):
     """Reads the frame of each descriptor in turn and gives the descriptor back.
 
-    It gives a word every second cycle. A frame with a checksum is read twice, the first time to sum
-    it, from the given half to its end; the complement of the sum, or all ones for 0 (RFC 768),
-    takes the place of a half of the frame on its way to the MAC, and memory stays as it is. What
-    the half held before is part of the sum: a pseudo-header's, or 0. A frame of 0 bytes is not
-    sent.
+    It reads a word every second cycle, ahead of the MAC. A frame with a checksum is summed as it is
+    read, from the given half to its end, and goes to the MAC behind that; the complement of the
+    sum, or all ones for 0 (RFC 768), takes the place of a half of the frame, and memory stays as it
+    is. What the half held before is part of the sum: a pseudo-header's, or 0. A frame of 0 bytes is
+    not sent.
     """
 
     def __init__(self, reader: ReadClient, writer: WriteClient) -> None:
-        #: To the MAC.
-        self.source = stream.Endpoint(eth_phy_description(32))
         walk = ReadClient()
         self.ring = RingWalk(walk)
         self.sum = FrameSum()
+        self.buffer = FrameBuffer()
+        #: To the MAC.
+        self.source = self.buffer.source
         #: Send frames; without it the ring is at its beginning.
         self.enable = Signal()
         #: The ring is in use.
@@ -55,16 +56,13 @@ class Transmitter(LiteXModule):
         self._word = Signal(32)
         self._bytes = Signal(4)
         self._index = Signal(HALF_BITS - 1)
-        #: Words of the frame go to the MAC.
-        self._send = Signal()
-        self._room = Signal()
         self.comb += [
             walk.ready.eq(reader.ready),
             walk.dat.eq(reader.dat),
         ]
         self._read_frame(reader, walk)
         self._sum_frame()
-        self._send_words()
+        self._keep_words()
         self._add_fsm(writer)
 
     def _descriptor(self, lsb: int, bits: int):
@@ -112,48 +110,30 @@ class Transmitter(LiteXModule):
 
     def _sum_frame(self) -> None:
         self.comb += [
-            self.sum.clear.eq(self._begin & ~self._send),
-            self.sum.valid.eq(self._valid & ~self._send),
+            self.sum.clear.eq(self._begin),
+            self.sum.valid.eq(self._valid),
             self.sum.word.eq(self._word),
             self.sum.bytes.eq(self._bytes),
             self.sum.index.eq(self._index),
             self.sum.start.eq(self._descriptor(TRANSMIT_START_LSB, TRANSMIT_HALF_BITS)),
         ]
 
-    def _send_words(self) -> None:
-        """A register to the MAC, with the checksum in the half that is its."""
-        source = self.source
-        place = self._descriptor(TRANSMIT_PLACE_LSB, TRANSMIT_HALF_BITS)
-        checksum = Signal(16)
-        word = Signal(32)
+    def _keep_words(self) -> None:
+        buffer = self.buffer
         self.comb += [
-            checksum.eq(~self.sum.sum),
-            If(self.sum.sum == _ALL_ONES, checksum.eq(_ALL_ONES)),
-            word.eq(self._word),
-            If(
-                self.ring.word[TRANSMIT_SUM_BIT] & (self._index == place[1:]),
-                If(place[0], word[16:].eq(checksum)).Else(word[:16].eq(checksum)),
-            ),
-            self._room.eq(~source.valid | source.ready),
+            buffer.begin.eq(self._begin),
+            buffer.valid.eq(self._valid),
+            buffer.word.eq(self._word),
+            buffer.half.eq(self._descriptor(TRANSMIT_PLACE_LSB, TRANSMIT_HALF_BITS)),
+            buffer.content.eq(~self.sum.sum),
+            If(self.sum.sum == _ALL_ONES, buffer.content.eq(_ALL_ONES)),
+            buffer.bytes.eq(self._descriptor(0, LENGTH_BITS)),
         ]
-        self.sync += [
-            If(source.ready, source.valid.eq(0)),
-            If(
-                self._valid & self._send,
-                source.valid.eq(1),
-                source.data.eq(word),
-                source.last.eq(self._last),
-                source.last_be.eq(Cat(*(self._is_end(n) for n in range(4)))),
-            ),
-        ]
-
-    def _is_end(self, byte: int):
-        """Whether this byte of the word is the frame's last one."""
-        above = self._bytes[byte + 1] if byte < 3 else 0
-        return self._last & self._bytes[byte] & ~above
 
     def _add_fsm(self, writer: WriteClient) -> None:
-        ring = self.ring
+        ring, buffer = self.ring, self.buffer
+        with_sum = ring.word[TRANSMIT_SUM_BIT]
+        self.summed = summed = WaitTimer(SUM_CYCLES - 1)
         self.fsm = fsm = FSM(reset_state="DISABLED")
         self.comb += [
             self.active.eq(~fsm.ongoing("DISABLED")),
@@ -171,18 +151,27 @@ class Transmitter(LiteXModule):
         fsm.act(
             "BEGIN",
             self._begin.eq(1),
-            If(self._descriptor(0, LENGTH_BITS) == 0, NextState("GIVE"))
-            .Elif(ring.word[TRANSMIT_SUM_BIT], NextState("SUM"))
-            .Else(NextState("SEND")),
+            buffer.announce.eq((buffer.bytes != 0) & ~with_sum),
+            If(buffer.bytes == 0, NextState("GIVE")).Elif(
+                with_sum | buffer.ready, NextState("READ")
+            ),
         )
-        fsm.act("SUM", self._read.eq(1), If(self._valid & self._last, NextState("AGAIN")))
-        fsm.act("AGAIN", self._begin.eq(1), self._send.eq(1), NextState("SEND"))
         fsm.act(
-            "SEND",
-            self._send.eq(1),
-            self._read.eq(self._room),
-            If(self._valid & self._last, NextState("GIVE")),
+            "READ",
+            self._read.eq(buffer.room),
+            If(
+                self._valid & self._last,
+                If(with_sum, NextState("SUM")).Else(NextState("GIVE")),
+            ),
         )
+        fsm.act(
+            "SUM",
+            summed.wait.eq(1),
+            # Nothing behind the frame's end.
+            buffer.replace.eq(self._index > buffer.half[1:]),
+            If(summed.done, NextState("ANNOUNCE")),
+        )
+        fsm.act("ANNOUNCE", buffer.announce.eq(1), If(buffer.ready, NextState("GIVE")))
         fsm.act(
             "GIVE",
             writer.valid.eq(1),

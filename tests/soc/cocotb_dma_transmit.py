@@ -114,6 +114,21 @@ async def a_ring_is_sent_in_order_and_says_so_where_it_is_asked_to(dut):
 
 
 @cocotb.test()
+async def a_checksum_whose_place_is_behind_the_frame_goes_nowhere(dut):
+    bench = await start(dut)
+    frames = [bench.rng.randbytes(60) for _ in range(4)]
+    bench.take = 0.0
+    for number, frame in enumerate(frames):
+        # As far behind as the words of the first frames are before, all the way round.
+        place = (0, 64, 508, 510)[number]
+        await bench.give_frame(number, buffer(number), frame, checksum=(58, place or 58))
+    await bench.step(400)
+    bench.take = 1.0
+    await bench.until_sent(4)
+    assert bench.sent[1:] == frames[1:]
+
+
+@cocotb.test()
 async def an_empty_frame_is_given_back_unsent(dut):
     bench = await start(dut)
     await bench.give_frame(0, buffer(0), b"")
@@ -157,3 +172,27 @@ async def both_rings_at_once_are_fast_enough_for_a_gigabit(dut):
     await bench.step(20)
     assert bench.sent == [frame]
     assert await bench.get(buffer(2), len(seeded)) == seeded
+
+
+@cocotb.test()
+async def datagrams_with_a_checksum_fill_a_gigabit_while_there_is_no_room_for_others(dut):
+    bench = await start(dut, control=RECEIVE)
+    bench.take = 0.0
+    frames = []
+    for index in range(DESCRIPTORS):
+        frame, seeded = datagram(bench.rng.randbytes(1472))
+        frames.append(frame)
+        await bench.give_frame(index, buffer(index), seeded, checksum=(DATAGRAM, CHECKSUM))
+    # A word in 3.2 cycles; preamble, check sequence and gap are six more.
+    due, taken = 0.0, 0
+    for cycle in range(10_000):
+        bench.take = float(cycle >= due)
+        sent = len(bench.sent)
+        await bench.step()
+        if bench.take:
+            taken += 1
+            due += 3.2 * (1 if len(bench.sent) == sent else 7)
+        if len(bench.sent) == len(frames):
+            break
+    assert bench.sent == frames
+    assert taken == sum((len(frame) + 3) // 4 for frame in frames)
