@@ -97,7 +97,7 @@ def _model(soc: SocParams, wave: Path | None) -> Model:
 @click.option("--get", "wanted", multiple=True, metavar="NAME", help="Print a variable.")
 @click.option("--frames", type=OLD_FILE, help="Capture with frames for the SoC.")
 @click.option("--speed", type=float, default=1.0, show_default=True, help="Times its own speed.")
-@click.option("--mii-hz", type=int, default=25_000_000, show_default=True, help="MII clocks.")
+@click.option("--mii-hz", type=int, help="Clocks of MII or GMII, if not at the wire's rate.")
 @click.option("--uart", "uart_texts", multiple=True, metavar="PORT:TEXT", help="Text for a port.")
 @click.option("--pcap", type=NEW_FILE, help="Capture of the frames from the SoC.")
 @click.option("--mailbox", type=NEW_FILE, help="Writes to the mailbox, as JSON lines.")

@@ -34,6 +34,8 @@ _HARDWARE = (
     click.option("--uarts", type=int, help="Serial ports beside the console, 0 to 16."),
     click.option("--sys-clk-hz", type=int, help="Clock of the SoC."),
     click.option("--uart-baud", type=int, help="Speed of the serial ports after reset."),
+    click.option("--eth-dma", is_flag=True, default=None, help="Ethernet by DMA, not by slots."),
+    click.option("--eth-bits-per-second", type=int, help="Rate of the wire, 100 or 1,000 Mbit/s."),
 )
 
 

@@ -38,6 +38,8 @@ def cpp_header(params: SocParams, memories: Mapping[str, Columns], fast_eval: bo
         "namespace generated {",
         *cpp_records(),
         f"constexpr uint32_t sys_clk_hz = {params.sys_clk_hz};",
+        f"constexpr uint32_t eth_clock_hz = {params.eth_clock_hz};",
+        f"constexpr uint32_t eth_bits_per_clock = {params.eth_bits_per_clock};",
         f"constexpr uint32_t uarts = {params.uart_pins};",
         f"constexpr uint32_t uart_baud = {params.uart_baud};",
         f"constexpr uint32_t external_lines = {soc_map.EXTERNAL_LINES};",

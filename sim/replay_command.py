@@ -9,6 +9,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from tierv.soc.params import SocParams
+
 from .commands import NEW_FILE, OLD_FILE, chosen_soc, hardware_options
 from .elf import Program
 from .firmware import build_firmware, usual_context
@@ -44,10 +46,11 @@ class _AddressType(click.ParamType):
 ADDRESS = _AddressType()
 
 
-def _wire_cycles(frames: list[Frame], sys_clk_hz: int, mii_hz: int) -> int:
+def _wire_cycles(frames: list[Frame], soc: SocParams, mii_hz: int | None) -> int:
     """Time of all frames back to back."""
-    nibbles = sum(2 * (max(len(frame.data), _LEAST_BYTES) + _AROUND_BYTES) for frame in frames)
-    return nibbles * sys_clk_hz // mii_hz
+    data = sum(max(len(frame.data), _LEAST_BYTES) + _AROUND_BYTES for frame in frames)
+    clocks = data * 8 // soc.eth_bits_per_clock
+    return clocks * soc.sys_clk_hz // (mii_hz or soc.eth_clock_hz)
 
 
 def _table(title: str, rows: dict[str, object]) -> Table:
@@ -93,7 +96,7 @@ def _show(console: Console, result: RunResult, given: list[Frame], packets: int,
     help="Goes on for so long after the last frame.",
 )
 @click.option(
-    "--mii-hz", type=click.IntRange(1), default=25_000_000, show_default=True, help="MII clocks."
+    "--mii-hz", type=click.IntRange(1), help="Clocks of MII or GMII, if not at the wire's rate."
 )
 @click.option("--pcap", type=NEW_FILE, help="Capture of what the SoC sends.")
 def replay(
@@ -105,7 +108,7 @@ def replay(
     speed: float,
     start_cycle: int,
     quiet_cycles: int,
-    mii_hz: int,
+    mii_hz: int | None,
     pcap: Path | None,
     **hardware,
 ) -> None:
@@ -126,7 +129,7 @@ def replay(
         Program(firmware) if firmware else build_firmware("services", model, usual_context(soc))
     )
     console = Console()
-    most = frames[-1].cycle + _wire_cycles(frames, soc.sys_clk_hz, mii_hz) + 2 * quiet_cycles
+    most = frames[-1].cycle + _wire_cycles(frames, soc, mii_hz) + 2 * quiet_cycles
     result = Simulation(model).run(
         program,
         cycles=most,

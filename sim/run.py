@@ -26,9 +26,6 @@ from .stimulus import (
     encode_uart,
 )
 
-#: Rate of the MII clocks at 100 Mbit/s.
-MII_HZ = 25_000_000
-
 
 class SimulationError(Exception):
     """The harness can't do what it is asked; the message is its own."""
@@ -84,7 +81,7 @@ class Simulation:
         set: Mapping[str, int | bytes] | None = None,
         get: Sequence[str] = (),
         until: Until | None = None,
-        mii_hz: int = MII_HZ,
+        mii_hz: int | None = None,
         pcap: Path | None = None,
         wave: Wave | None = None,
         limit_is_error: bool = True,
@@ -96,9 +93,10 @@ class Simulation:
         ``set`` gives 32-bit variables (by a number) or others (by their first bytes) another
         initial value, ``get`` names those to read at the end. The serial ports of each of ``wires``
         share one: a low level of their pins or of their stimulus is what all of them receive.
-        Instructions are logged for ``watch_cycles`` after each rise of an external line. ``pcap``
-        is a file for the frames from the SoC. Raises ``CycleLimitError`` unless the run ends
-        before the limit or ``limit_is_error`` is false, ``KeyError`` and ``ValueError`` for
+        Instructions are logged for ``watch_cycles`` after each rise of an external line. The clocks
+        of MII, or GMII, run at ``mii_hz``, by default as the SoC's rate of the wire wants it.
+        ``pcap`` is a file for the frames from the SoC. Raises ``CycleLimitError`` unless the run
+        ends before the limit or ``limit_is_error`` is false, ``KeyError`` and ``ValueError`` for
         variables that are not there, ``SimulationError`` for what the harness refuses.
         """
         if not isinstance(program, Program):
@@ -108,7 +106,7 @@ class Simulation:
             folder = Path(name)
             arguments = self._inputs(folder, program, frames, uart, formats, lines, set or {})
             arguments += self._outputs(folder, program, get)
-            arguments += ["--cycles", str(cycles), "--mii-hz", str(mii_hz)]
+            arguments += ["--cycles", str(cycles), *_optional("--mii-hz", mii_hz)]
             arguments += ["--watch-cycles", str(watch_cycles)]
             arguments += self._wires(wires) + _until_arguments(until or Until())
             arguments += _optional("--pcap", pcap) + _wave_arguments(wave)

@@ -35,8 +35,10 @@ def _record(layout: list[tuple[str, int]]) -> list[Subsignal]:
     return [Subsignal(name, Pins(width)) for name, width in layout]
 
 
-def _io(uarts: int, debug: bool) -> list[tuple]:
-    mii = [("rx_dv", 1), ("rx_er", 1), ("rx_data", 4), ("tx_en", 1), ("tx_data", 4)]
+def _io(params: SocParams) -> list[tuple]:
+    bits = params.eth_bits_per_clock
+    mii = [("rx_dv", 1), ("rx_er", 1), ("rx_data", bits), ("tx_en", 1), ("tx_data", bits)]
+    uarts = params.uart_pins
     return [
         ("sys_clk", 0, Pins(1)),
         ("sys_rst", 0, Pins(1)),
@@ -47,15 +49,15 @@ def _io(uarts: int, debug: bool) -> list[tuple]:
         ("eth", 0, *_record(mii)),
         ("mailbox", 0, *_record(mailbox_layout())),
         ("retire", 0, *_record([("valid", 1), ("tier", 3), ("pc", 32)])),
-        *([("jtag", 0, *_record([(name, 1) for name in JTAG_PINS]))] if debug else []),
+        *([("jtag", 0, *_record([(name, 1) for name in JTAG_PINS]))] if params.debug else []),
     ]
 
 
 class SimulationPlatform(SimPlatform):
     """LiteX's simulation platform, without its harness."""
 
-    def __init__(self, uarts: int, debug: bool = False) -> None:
-        SimPlatform.__init__(self, "SIM", _io(uarts, debug))
+    def __init__(self, params: SocParams) -> None:
+        SimPlatform.__init__(self, "SIM", _io(params))
 
     def build(self, *args, **kwargs) -> None:
         """Nothing: ``design`` writes the Verilog, and only software is built LiteX's way."""
@@ -76,7 +78,7 @@ class SimulationSoC(TierVSoC):
     """``TierVSoC`` with the pins of all serial interfaces in vectors, and with the mailbox."""
 
     def __init__(self, params: SocParams) -> None:
-        platform = SimulationPlatform(params.uart_pins, params.debug)
+        platform = SimulationPlatform(params)
         self._uart_pins = platform.request("uarts")
         TierVSoC.__init__(
             self,

@@ -6,12 +6,14 @@ from liteeth.common import eth_interpacket_gap, eth_phy_description
 from liteeth.mac.core import LiteEthMACCore
 from liteeth.mac.padding import LiteEthMACPaddingInserter
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
-from liteeth.phy.mii import LiteEthPHYMII
+from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
+from liteeth.phy.mii import LiteEthPHYMII, LiteEthPHYMIICRG
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
 from migen import FSM, ClockDomainsRenamer, If, NextState, NextValue, Signal
 
 from .crc_checker import CrcChecker
+from .params import FAST_ETHERNET, GIGABIT_ETHERNET
 
 #: Clock cycles of MII in a byte.
 _BYTE_CYCLES = 2
@@ -70,6 +72,7 @@ class FrameTail(LiteXModule):
 class MiiPhy(LiteEthPHYMII):
     """LiteEth's MII PHY interface, with proper ends of frames and gaps between them."""
 
+    bits_per_second = FAST_ETHERNET
     #: Tells LiteEth's MAC to leave the gap to us.
     integrated_ifg_inserter = True
 
@@ -81,6 +84,27 @@ class MiiPhy(LiteEthPHYMII):
         self.sink, self.source = gap.sink, tail.source
 
 
+class GmiiPhy(LiteXModule):
+    """LiteEth's GMII PHY interface at 1 Gbit/s, with proper ends of frames.
+
+    Both clocks, of 125 MHz, come from outside as those of MII do. On an FPGA the one to send by is
+    given to the PHY instead, by an output register that is the FPGA's own: this is for simulations.
+    A byte takes one clock cycle, so that LiteEth's own gap between frames is right.
+    """
+
+    bits_per_second = GIGABIT_ETHERNET
+    dw = 8
+    tx_clk_freq = rx_clk_freq = GIGABIT_ETHERNET / 8
+
+    def __init__(self, clock_pads, pads, *, with_hw_init_reset: bool) -> None:
+        self.crg = LiteEthPHYMIICRG(clock_pads, pads, with_hw_init_reset)
+        self.tx = ClockDomainsRenamer("eth_tx")(LiteEthPHYGMIITX(pads))
+        self.rx = ClockDomainsRenamer("eth_rx")(LiteEthPHYGMIIRX(pads))
+        self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
+        self.comb += self.rx.source.connect(tail.sink)
+        self.sink, self.source = self.tx.sink, tail.source
+
+
 class RgmiiPhy(LiteEthPHYRGMII):
     """LiteEth's RGMII PHY interface of the ECP5 at 1 Gbit/s, with proper ends of frames.
 
@@ -88,6 +112,8 @@ class RgmiiPhy(LiteEthPHYRGMII):
     those that the FPGA adds to the clock it sends and to what it receives, in seconds; together
     with the PHY's they have to be about 2 ns.
     """
+
+    bits_per_second = GIGABIT_ETHERNET
 
     def __init__(
         self, clock_pads, pads, *, with_hw_init_reset: bool, tx_delay: float, rx_delay: float

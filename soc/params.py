@@ -15,6 +15,8 @@ from .serial.params import MAX_DEPTH, baud_range
 #: Slots of the MAC in one direction.
 MIN_ETH_SLOTS = 2
 MAX_ETH_SLOTS = 64
+#: Rates of the wire, in bits a second.
+FAST_ETHERNET, GIGABIT_ETHERNET = 100_000_000, 1_000_000_000
 #: Bytes that the console buffers in each direction.
 CONSOLE_FIFO_BYTES = 16
 
@@ -52,8 +54,10 @@ class SocParams:
     uart_transmit_bytes: int = 16
     #: Whether a serial port keeps the cycle of each start bit.
     uart_stamps: bool = True
-    #: Ethernet MAC with an MII PHY.
+    #: Ethernet MAC with a PHY.
     ethernet: bool = True
+    #: Rate of the wire, 100 Mbit/s by MII or 1 Gbit/s by GMII; a board's PHY has its own.
+    eth_bits_per_second: int = FAST_ETHERNET
     #: Frames go to and from the local data memory by themselves, not through slots on the bus.
     eth_dma: bool = False
     #: Frames that a MAC with slots buffers; powers of two.
@@ -103,6 +107,11 @@ class SocParams:
             offset = self._check("flash_boot_offset", 0, soc_map.room("spiflash") - 1)
             if offset % 4:
                 raise ValueError(f"flash_boot_offset must be a multiple of 4, not {offset!r}")
+        if self.eth_bits_per_second not in (FAST_ETHERNET, GIGABIT_ETHERNET):
+            raise ValueError(
+                f"eth_bits_per_second must be {FAST_ETHERNET} or {GIGABIT_ETHERNET},"
+                f" not {self.eth_bits_per_second!r}"
+            )
         for name in ("eth_rx_slots", "eth_tx_slots"):
             slots = self._check(name, MIN_ETH_SLOTS, MAX_ETH_SLOTS)
             if slots & (slots - 1):
@@ -155,6 +164,16 @@ class SocParams:
         """The core's parameters of this name."""
         names = ("icache_bytes", "dcache_bytes", "cache_line_bytes")
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def eth_bits_per_clock(self) -> int:
+        """Bits of a frame on the PHY's pins: a nibble by MII, a byte by GMII."""
+        return 8 if self.eth_bits_per_second == GIGABIT_ETHERNET else 4
+
+    @property
+    def eth_clock_hz(self) -> int:
+        """Rate of the PHY's clocks."""
+        return self.eth_bits_per_second // self.eth_bits_per_clock
 
     @property
     def uart_pins(self) -> int:

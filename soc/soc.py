@@ -23,9 +23,9 @@ from . import map as soc_map
 from .debug import Jtag, jtag_pins
 from .dma import add_ethernet_dma
 from .echo_instrument import EchoInstrument
-from .ethernet import MiiPhy
+from .ethernet import GmiiPhy, MiiPhy
 from .mailbox import Mailbox, mailbox_constants
-from .params import CONSOLE_FIFO_BYTES, SocParams
+from .params import CONSOLE_FIFO_BYTES, GIGABIT_ETHERNET, SocParams
 from .serial import SOURCE as SERIAL_SOURCE
 from .serial import SerialParams, SerialPorts
 
@@ -162,7 +162,8 @@ class TierVSoC(SoCCore):
 
         With ``hw_reset`` it resets the PHY after configuration.
         """
-        return MiiPhy(
+        phy = GmiiPhy if self.params.eth_bits_per_second == GIGABIT_ETHERNET else MiiPhy
+        return phy(
             self.platform.request("eth_clocks"),
             self.platform.request("eth"),
             with_hw_init_reset=hw_reset,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..result import RunResult
-from ..run import MII_HZ
 from ..stimulus import Frame
 from .bench import Bench, Build, Setup
 from .experiment import Experiment, Outcome, Progress, Settings, megabits_per_second
@@ -139,7 +138,7 @@ def _rate(cycles: float) -> float:
 def _measure(setup: Setup, case: _Case, settings: Settings) -> dict[str, float]:
     receives = case.direction == "receive"
     count = settings.length
-    wire = settings.clock_hz * _FAST_WIRE_BITS // 4 if case.fast_wire else MII_HZ
+    wire = settings.clock_hz * _FAST_WIRE_BITS // 4 if case.fast_wire else None
     offered = count * _FAST_WIRE_FRAMES if case.fast_wire else count
     frame = Frame(datagram(DATAGRAM_BYTES), cycle=_START)
     most = _MOST_CYCLES * max(1, settings.clock_hz // 100_000_000)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..run import MII_HZ
 from ..stimulus import Frame
 from .bench import Setup
 from .frames import (
@@ -103,7 +102,7 @@ class Delivery:
 
 
 def replay(
-    setup: Setup, traffic: Traffic, *, compression: float = 1.0, mii_hz: int = MII_HZ
+    setup: Setup, traffic: Traffic, *, compression: float = 1.0, mii_hz: int | None = None
 ) -> Delivery:
     """Send the traffic through the firmware ``trace``, ``compression`` times as fast."""
     frames = [Frame(arp_request(), cycle=_INTRODUCTION)]

@@ -13,6 +13,8 @@ constexpr uint32_t max_frame_bytes = 1518;
 constexpr uint32_t fcs_bytes = 4;
 constexpr uint32_t default_gap_nibbles = 24;
 constexpr uint32_t default_preamble_bytes = 7;
+// With each clock of MII one, of GMII two, the lower one first.
+constexpr uint32_t nibbles_per_clock = generated::eth_bits_per_clock / 4;
 
 // A frame for the SoC, and how it is to differ from a proper one.
 struct Frame {

@@ -19,12 +19,14 @@ bool proper_preamble(std::span<const uint8_t> nibbles) {
 
 }  // namespace
 
-void MiiReceiver::take_nibble() {
+void MiiReceiver::take_clock() {
     if (nibbles_.empty()) {
         first_edge_ = last_edge_;
         gap_nibbles_ = idle_nibbles_;
     }
-    nibbles_.push_back(pins_.eth_tx_data);
+    for (uint32_t i = 0; i < nibbles_per_clock; i++) {
+        nibbles_.push_back(pins_.eth_tx_data >> (4 * i) & 15);
+    }
 }
 
 void MiiReceiver::end_frame() {
@@ -55,7 +57,7 @@ void MiiReceiver::end_frame() {
     bad_frames_ += header.errors != 0;
     sink_.frame(header, bytes);
     nibbles_.clear();
-    idle_nibbles_ = 1;
+    idle_nibbles_ = nibbles_per_clock;
 }
 
 #endif

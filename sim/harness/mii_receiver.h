@@ -1,4 +1,4 @@
-// The transmit half of an MII PHY: takes frames from tx_en and tx_data and checks them.
+// The transmit half of an MII or GMII PHY: takes frames from tx_en and tx_data and checks them.
 #pragma once
 
 #include "frames.h"
@@ -13,11 +13,11 @@ class MiiReceiver {
     void before_edge(int64_t cycle) {
 #if HARNESS_ETHERNET
         if (pins_.eth_tx_en) {
-            take_nibble();
+            take_clock();
         } else if (!nibbles_.empty()) {
             end_frame();
         } else {
-            ++idle_nibbles_;
+            idle_nibbles_ += nibbles_per_clock;
         }
 #endif
         last_edge_ = cycle;
@@ -38,6 +38,6 @@ class MiiReceiver {
     uint64_t frames_ = 0;
     uint64_t bad_frames_ = 0;
 
-    void take_nibble();
+    void take_clock();
     void end_frame();
 };

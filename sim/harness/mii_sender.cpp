@@ -4,26 +4,32 @@
 
 using namespace generated;
 
-void MiiSender::send_nibble() {
-    const uint8_t nibble = nibbles_[position_++];
-    model_.set_mii_rx(true, nibble & 15, nibble >> 4);
+void MiiSender::send_clock() {
+    uint32_t data = 0;
+    bool error = false;
+    for (uint32_t i = 0; i < nibbles_per_clock && position_ < nibbles_.size(); i++) {
+        const uint8_t nibble = nibbles_[position_++];
+        data |= (nibble & 15u) << (4 * i);
+        error = error || nibble >> 4;
+    }
+    model_.set_mii_rx(true, data, error);
 }
 
 void MiiSender::end_frame() {
     model_.set_mii_rx(false, 0, false);
-    idle_nibbles_ = 1;
+    idle_nibbles_ = nibbles_per_clock;
 }
 
 void MiiSender::try_begin(int64_t cycle) {
     if (!waiting_) waiting_ = source_.next(frame_);
     if (!waiting_ || cycle < static_cast<int64_t>(frame_.header.cycle)) return;
-    // This edge ends the idle nibble before the frame.
-    if (idle_nibbles_ <= frame_.header.gap_nibbles) return;
+    // This edge ends the idle clock before the frame.
+    if (idle_nibbles_ < frame_.header.gap_nibbles + nibbles_per_clock) return;
     waiting_ = false;
     build_nibbles();
     ++frames_;
     sent_.record(FrameSent{static_cast<uint64_t>(cycle)});
-    send_nibble();
+    send_clock();
 }
 
 void MiiSender::build_nibbles() {

@@ -1,4 +1,4 @@
-// The receive half of an MII PHY: puts frames on rx_dv, rx_er and rx_data.
+// The receive half of an MII or GMII PHY: puts frames on rx_dv, rx_er and rx_data.
 #pragma once
 
 #include "files.h"
@@ -15,11 +15,11 @@ class MiiSender {
     void after_edge(int64_t cycle) {
 #if HARNESS_ETHERNET
         if (position_ < nibbles_.size()) {
-            send_nibble();
+            send_clock();
         } else if (model_.pins().eth_rx_dv) {
             end_frame();
         } else {
-            ++idle_nibbles_;
+            idle_nibbles_ += nibbles_per_clock;
             if (waiting_ || cycle >= source_.not_before()) try_begin(cycle);
         }
 #endif
@@ -43,7 +43,7 @@ class MiiSender {
     uint32_t idle_nibbles_ = default_gap_nibbles;
     uint64_t frames_ = 0;
 
-    void send_nibble();
+    void send_clock();
     void end_frame();
     void try_begin(int64_t cycle);
     void build_nibbles();

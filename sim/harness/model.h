@@ -60,9 +60,9 @@ class Model {
     void set_lines(uint32_t levels) { set(top_->lines, levels); }
     void set_uarts_rx(uint32_t levels) { set(top_->uarts_rx, levels); }
 #if HARNESS_ETHERNET
-    void set_mii_rx(bool valid, uint32_t nibble, bool error) {
+    void set_mii_rx(bool valid, uint32_t data, bool error) {
         set(top_->eth_rx_dv, valid);
-        set(top_->eth_rx_data, nibble);
+        set(top_->eth_rx_data, data);
         set(top_->eth_rx_er, error);
     }
 #endif

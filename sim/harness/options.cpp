@@ -108,7 +108,7 @@ const std::map<std::string, Option>& table() {
         {"--frames-out", {"FILE", "frames from the SoC", [](O& o, S v) { o.frames_out = v; }}},
         {"--frames-sent", {"FILE", "when frames began", [](O& o, S v) { o.frames_sent = v; }}},
         {"--pcap", {"FILE", "frames from the SoC as pcap", [](O& o, S v) { o.pcap = v; }}},
-        {"--mii-hz", {"HZ", "rate of the MII clocks", [](O& o, S v) { o.mii_hz = number(v); }}},
+        {"--mii-hz", {"HZ", "rate of the clocks of MII or GMII", [](O& o, S v) { o.mii_hz = number(v); }}},
         {"--uart", {"FILE", "characters for the SoC", [](O& o, S v) { o.uart = v; }}},
         {"--uart-out", {"FILE", "characters from the SoC", [](O& o, S v) { o.uart_out = v; }}},
         {"--uart-format", {"PORT:BAUD[:BITS[:N|E|O]]", "how characters from the SoC are read",

@@ -22,7 +22,7 @@ struct Options {
     std::vector<std::string> images;
     std::string frames, uart, lines;
     std::vector<RandomLine> random_lines;
-    uint64_t mii_hz = 25'000'000;
+    uint64_t mii_hz = generated::eth_clock_hz;
     std::vector<UartFormat> uart_formats;
     // Ports that share a wire, as masks.
     std::vector<uint32_t> wires;

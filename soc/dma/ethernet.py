@@ -19,6 +19,9 @@ _COUNT_BITS = 32
 #: Bytes of Ethernet's header and of the longest frame, without check sequence.
 _HEADER_BYTES = 14
 _FRAME_BYTES = 1514
+#: While it sends, the transmitter gets three of four words of those that it could read in two
+#: cycles each: the receiver reads too, when it looks for a descriptor.
+_WORD_BITS, _MOST_WORD_CYCLES = 32, 8 / 3
 
 
 class FrameRings(LiteXModule):
@@ -151,9 +154,18 @@ class FrameRings(LiteXModule):
 
 
 class EthernetDma(LiteXModule):
-    """A MAC for a PHY's interface, and the rings. Registers are those of both."""
+    """A MAC for a PHY's interface, and the rings. Registers are those of both.
 
-    def __init__(self, phy: LiteXModule) -> None:
+    Raises ``ValueError`` for a system clock in which the rings do not keep up with the wire.
+    """
+
+    def __init__(self, phy: LiteXModule, sys_clk_hz: int) -> None:
+        if sys_clk_hz * _WORD_BITS < phy.bits_per_second * _MOST_WORD_CYCLES:
+            least = phy.bits_per_second * _MOST_WORD_CYCLES / _WORD_BITS / 1e6
+            raise ValueError(
+                f"sys_clk_hz must be {least:.1f} MHz or more for {phy.bits_per_second / 1e6:g}"
+                f" Mbit/s by DMA, not {sys_clk_hz!r}"
+            )
         self.core = LiteEthMACCore(phy=phy, dw=32)
         self.rings = FrameRings()
         self.ev = self.rings.ev

@@ -21,7 +21,7 @@ def add_ethernet_dma(soc: TierVSoC, phy: LiteXModule, *, timing_constraints: boo
     The CPU is one whose ``share_dtcm`` gives a port of that memory.
     """
     params = soc.params
-    soc.ethdma = dma = EthernetDma(phy)
+    soc.ethdma = dma = EthernetDma(phy, params.sys_clk_hz)
     soc.cpu.share_dtcm(dma.rings.port)
     soc.comb += soc.cpu.interrupt[LINE_ETHMAC].eq(dma.ev.irq)
     for name, value in constants().items():

@@ -26,6 +26,7 @@ from tierv.sim.stimulus import (
     encode_frames,
     encode_uart,
 )
+from tierv.soc.params import FAST_ETHERNET, GIGABIT_ETHERNET
 
 HERE = Path(__file__).resolve().parent / "loop_back"
 HARNESS = Path(__file__).resolve().parents[2] / "sim/harness"
@@ -38,10 +39,22 @@ DATA = bytes(range(100))
 
 @pytest.fixture(scope="session")
 def program() -> Path:
+    """The loop with MII."""
+    return build_loop(FAST_ETHERNET)
+
+
+@pytest.fixture(scope="session")
+def gigabit_program() -> Path:
+    """The loop with GMII."""
+    return build_loop(GIGABIT_ETHERNET)
+
+
+def build_loop(bits_per_second: int) -> Path:
     """The loop, built with checks for undefined behaviour and stray accesses."""
-    folder = build_root() / "host/loop_back"
+    folder = build_root() / f"host/loop_back_{bits_per_second}"
     folder.mkdir(parents=True, exist_ok=True)
-    header = cpp_header(simulation_params(cpu="vexriscv"), {"rom": [("sim", "rom")]}, False)
+    soc = simulation_params(cpu="vexriscv", eth_bits_per_second=bits_per_second)
+    header = cpp_header(soc, {"rom": [("sim", "rom")]}, False)
     (folder / "generated.h").write_text(header)
     target = folder / "loop_back"
     sources = [HERE / "loop_back.cpp", *(HARNESS / f"{name}.cpp" for name in SOURCES)]
@@ -55,7 +68,7 @@ def program() -> Path:
 
 
 def frames_seen(program: Path, folder: Path, frames: list[Frame]) -> list[FrameOut]:
-    """What the receiver makes of the frames; an edge of the MII clock is a cycle."""
+    """What the receiver makes of the frames; an edge of the PHY's clock is a cycle."""
     (folder / "in").write_bytes(encode_frames(frames))
     edges = sum(2 * (len(frame.data) + 200) + frame.gap_nibbles for frame in frames) + 100
     edges += max((frame.cycle for frame in frames), default=0)
@@ -93,6 +106,27 @@ def test_a_gap_of_96_bit_times_is_enough_and_one_nibble_less_is_not(
     frames = [Frame(DATA), Frame(DATA, gap_nibbles=nibbles)]
     _, seen = frames_seen(program, tmp_path, frames)
     assert (seen.gap_nibbles, seen.errors) == (nibbles, error)
+
+
+@pytest.mark.parametrize(
+    ("frame", "error"),
+    [
+        (Frame(DATA), FrameError(0)),
+        (Frame(DATA, flags=FrameFlag.BAD_FCS), FrameError.FCS),
+        (Frame(DATA[:20], flags=FrameFlag.NO_PAD), FrameError.RUNT),
+        (Frame(bytes(1514)), FrameError(0)),
+        (Frame(DATA, preamble_bytes=6), FrameError.PREAMBLE | FrameError.FCS),
+    ],
+)
+def test_by_gmii_a_byte_goes_with_each_clock(gigabit_program, tmp_path, frame, error):
+    frames = [dataclasses.replace(frame, cycle=50), Frame(DATA)]
+    seen, after = frames_seen(gigabit_program, tmp_path, frames)
+    assert seen.errors == error
+    bytes_before_data = frame.preamble_bytes + 1
+    if not frame.flags:
+        assert seen.end_cycle - seen.cycle == bytes_before_data + len(frame.data) + 4
+    assert (after.data, after.errors, after.gap_nibbles) == (DATA, 0, 24)
+    assert after.cycle - seen.end_cycle == 12
 
 
 def test_a_frame_lasts_from_its_first_nibble_to_after_its_last(program, tmp_path):

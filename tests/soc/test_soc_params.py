@@ -27,6 +27,10 @@ from tierv.soc.params import SocParams
         ({"flash_boot_offset": 6}, "flash_boot_offset must be a multiple of 4, not 6"),
         ({"uart_receive_bytes": 0}, "uart_receive_bytes must be an integer from 1 to 256, not 0"),
         ({"uart_transmit_bytes": 257}, "uart_transmit_bytes must be .* from 1 to 256, not 257"),
+        (
+            {"eth_bits_per_second": 10_000_000},
+            "eth_bits_per_second must be 100000000 or 1000000000, not 10000000",
+        ),
         ({"cpu": "vexriscv", "eth_dma": True}, "eth_dma must be False for 'vexriscv'"),
         ({"ethernet": False, "eth_dma": True}, "eth_dma must be False without ethernet"),
         ({"echo_bins": 1}, "echo_bins must be 0 or a power of two from 2 on, not 1"),
