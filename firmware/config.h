@@ -125,6 +125,11 @@
 #define IGMP_GROUPS 4
 #endif
 
+/* Cycles of a second of the network's clock: for ARP, IGMP and DHCP. Shorter ones are for simulations. */
+#ifndef NETWORK_SECOND_CYCLES
+#define NETWORK_SECOND_CYCLES CONFIG_CLOCK_FREQUENCY
+#endif
+
 /* 1: the services ask a DHCP server for their address from the beginning; 0: when told so. */
 #ifndef NETWORK_DHCP
 #define NETWORK_DHCP 0
@@ -151,9 +156,12 @@
 #define ETHMAC_DMA_TRANSMIT 16
 #endif
 
-/* 0: the network interface has no port ever, only rings (net/stack.h). */
-#ifndef NET_HAS_PORT
-#define NET_HAS_PORT 1
+/* Frames, and microseconds, for which those wait that come while the application has datagrams to work on. */
+#ifndef ETHMAC_DMA_BATCH
+#define ETHMAC_DMA_BATCH 8
+#endif
+#ifndef ETHMAC_DMA_BATCH_US
+#define ETHMAC_DMA_BATCH_US 40
 #endif
 
 /* 1: the driver completes the checksum of UDP in packets with PACKET_UDP_UNSUMMED. */
@@ -252,7 +260,10 @@ _Static_assert(CONFIG_IS_POWER_OF_TWO(ETHMAC_DMA_RECEIVE) && ETHMAC_DMA_RECEIVE 
               "ETHMAC_DMA_RECEIVE must be a power of two up to 256");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(ETHMAC_DMA_TRANSMIT) && ETHMAC_DMA_TRANSMIT <= 256,
               "ETHMAC_DMA_TRANSMIT must be a power of two up to 256");
-_Static_assert(NET_HAS_PORT == 0 || NET_HAS_PORT == 1, "NET_HAS_PORT must be 0 or 1");
+_Static_assert(ETHMAC_DMA_BATCH > 0 && ETHMAC_DMA_BATCH < ETHMAC_DMA_RECEIVE,
+              "ETHMAC_DMA_BATCH must leave descriptors to those that come meanwhile");
+_Static_assert(ETHMAC_DMA_BATCH_US > 0 && ETHMAC_DMA_BATCH_US <= 1000,
+              "ETHMAC_DMA_BATCH_US must be from 1 to 1000");
 _Static_assert(NET_DRIVER_SUMS == 0 || NET_DRIVER_SUMS == 1, "NET_DRIVER_SUMS must be 0 or 1");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_SOCKET_SLOTS), "UDP_SOCKET_SLOTS must be a power of two");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_BUCKETS), "UDP_BUCKETS must be a power of two");

@@ -31,13 +31,15 @@ void interrupt_service(uint32_t lines)
             (void)RING_PUSH(&network.free, packet);
         }
         while ((packet = RING_POP(&network.sent)) != NULL) {
-            if (network_mac.transmitted + RING_COUNT(&network.transmit) < frames_to_send) {
+            if (ethmac_transmitted(&network_mac) + RING_COUNT(&network.transmit)
+                < frames_to_send) {
                 (void)RING_PUSH(&network.transmit, packet);
             }
         }
         lines = 0;
     } while (ethmac_has_work(&network_mac));
-    done = network_mac.received >= frames_to_receive && network_mac.transmitted >= frames_to_send;
+    done = ethmac_received(&network_mac) >= frames_to_receive
+           && ethmac_transmitted(&network_mac) >= frames_to_send;
 }
 
 void protocol_service(void)
@@ -57,7 +59,7 @@ int main(void)
 {
     network_init();
     network_use_rings();
-    network_mac.sums = sum_received != 0;
+    ethmac_set_sums(&network_mac, sum_received != 0);
     give_frames_to_send();
     idle_calibrate();
     report_mark(MARK_READY);
@@ -67,7 +69,7 @@ int main(void)
     idle_until(&done, UINT32_MAX);
     report_result(RESULT_CYCLES, idle_clock() - start);
     report_result(RESULT_IDLE_CYCLES, idle_cycles());
-    report_result(RESULT_RECEIVED, network_mac.received);
-    report_result(RESULT_TRANSMITTED, network_mac.transmitted);
+    report_result(RESULT_RECEIVED, ethmac_received(&network_mac));
+    report_result(RESULT_TRANSMITTED, ethmac_transmitted(&network_mac));
     return 0;
 }

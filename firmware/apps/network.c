@@ -60,6 +60,16 @@ void network_init_dhcp(void)
     }
 }
 
+#if NETWORK_MAC_IN_PROTOCOL
+
+/* While the application has datagrams to work on, others may wait until there are some. */
+static inline void tell_in_time(void)
+{
+    ethmac_tell_at(&network_mac, network.held == 0 ? 1 : ETHMAC_DMA_BATCH);
+}
+
+#endif
+
 #if NETWORK_MAC_IN_PROTOCOL && !defined(CONTEXT_SINGLE)
 
 /* The MAC has been told to be quiet, by the interrupt service; the protocol service asks it again when it has
@@ -76,6 +86,7 @@ static inline void quieten(void)
 /* True if something came before the MAC heard that it may tell. What is held is looked at in time anyway. */
 static bool listen_again(void)
 {
+    tell_in_time();
     if (!hushed || net_is_held(&network)) {
         return false;
     }
@@ -96,6 +107,9 @@ static inline void quieten(void)
 
 static inline bool listen_again(void)
 {
+#if NETWORK_MAC_IN_PROTOCOL
+    tell_in_time();
+#endif
     return false;
 }
 
@@ -126,16 +140,16 @@ void network_tick(void)
 void network_protocol(void (*wake_driver)(void))
 {
     do {
-        uint32_t posts = net_service(&network, FRAMES_AT_ONCE);
+        bool for_application = net_service(&network, FRAMES_AT_ONCE);
         if (ticks_due != ticks_done) {
             ticks_done++;
-            posts |= net_tick(&network);
+            for_application |= net_tick(&network);
         }
         /* Packets that have become free it looks for when it lacks one. */
         if (!NETWORK_MAC_IN_PROTOCOL && ethmac_has_work(&network_mac)) {
             wake_driver();
         }
-        if ((posts & NET_POST_APPLICATION) != 0) {
+        if (for_application) {
             context_post_application();
         }
         COMPILER_BARRIER();

@@ -64,8 +64,8 @@ static bool run_ifconfig(command_call_t *call)
         print_lease(call);
         return true;
     case AT_FRAMES:
-        command_print(call, "received %lu  transmitted %lu\n", (unsigned long)network_mac.received,
-                      (unsigned long)network_mac.transmitted);
+        command_print(call, "received %lu  transmitted %lu\n", (unsigned long)ethmac_received(&network_mac),
+                      (unsigned long)ethmac_transmitted(&network_mac));
         return true;
     case AT_ERRORS:
         command_print(call, "MAC: no slot %lu  bad FCS %lu  bad preamble %lu\n",

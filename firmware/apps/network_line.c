@@ -45,12 +45,12 @@ static void serve(void *context, bool pending)
 
 static uint32_t frames_received(const void *context)
 {
-    return ((const ethmac_t *)context)->received;
+    return ethmac_received(context);
 }
 
 static void tick(alarm_t *alarm)
 {
-    alarm_repeat(alarm, CONFIG_CLOCK_FREQUENCY);
+    alarm_repeat(alarm, NETWORK_SECOND_CYCLES);
     network_tick();
     context_post_protocol();
 }
@@ -67,7 +67,7 @@ void network_line_init(uint32_t priority)
     irq_set_brief(ETHMAC_INTERRUPT);
 #endif
     irq_describe(ETHMAC_INTERRUPT, ETHMAC_RECEIVE_FRAMES, frames_received);
-    alarm_set(&second, CONFIG_CLOCK_FREQUENCY);
+    alarm_set(&second, NETWORK_SECOND_CYCLES);
 }
 
 void network_line_protocol(void)

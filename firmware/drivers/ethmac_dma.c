@@ -13,83 +13,16 @@ enum {
     CONTROL_RECEIVE = 1 << CSR_ETHDMA_CONTROL_RECEIVE_OFFSET,
     CONTROL_TRANSMIT = 1 << CSR_ETHDMA_CONTROL_TRANSMIT_OFFSET,
     CONTROL_KEEP_LONG = 1 << CSR_ETHDMA_CONTROL_KEEP_LONG_OFFSET,
-    LENGTH_MASK = (1 << ETHDMA_LENGTH_BITS) - 1,
-    /* Where IPv4 begins, and in a datagram where UDP begins and has its checksum. */
+    /* Where IPv4 begins. */
     IPV4_OFFSET = 14,
-    UDP_OFFSET = 34,
-    UDP_CHECKSUM_OFFSET = 40,
     /* Places of the transmit ring at which there is an event. */
     EVENT_PLACES = (ETHMAC_TRANSMIT_FRAMES + 1) / 2,
+    BATCH_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * ETHMAC_DMA_BATCH_US,
     /* Rounds for the MAC to let go of its rings: the longest frame at 10 Mbit/s. */
     STOP_ROUNDS = CONFIG_CLOCK_FREQUENCY / 500
 };
 
-#define OWNED (1u << ETHDMA_OWNED_BIT)
 #define EVENT (1u << ETHDMA_TRANSMIT_EVENT_BIT)
-#define UDP_SUM                                                                                    \
-    (1u << ETHDMA_TRANSMIT_SUM_BIT | (uint32_t)UDP_OFFSET / 2 << ETHDMA_TRANSMIT_START_LSB         \
-     | (uint32_t)UDP_CHECKSUM_OFFSET / 2 << ETHDMA_TRANSMIT_PLACE_LSB)
-
-static inline uint32_t read_word(const ethmac_place_t *place)
-{
-    return mmio_read((uintptr_t)&place->descriptor->word);
-}
-
-static inline bool is_owned(const ethmac_place_t *place)
-{
-    return (int32_t)read_word(place) < 0;
-}
-
-/* Memory is as it shall be before the MAC has the descriptor. */
-static inline void give(ethmac_place_t *place, packet_t *packet, uint32_t word)
-{
-    ethmac_descriptor_t *descriptor = place->descriptor;
-
-    place->packet = packet;
-    descriptor->buffer = (uint32_t)(uintptr_t)packet->frame;
-    COMPILER_BARRIER();
-    mmio_write((uintptr_t)&descriptor->word, OWNED | word);
-}
-
-/* Gives the MAC room for a frame, unless it has enough. */
-static inline bool arm(ethmac_t *mac, packet_t *packet)
-{
-    ethmac_place_t *place = mac->arm;
-
-    if (place->packet != NULL) {
-        return false;
-    }
-    mac->arm = place->next;
-    give(place, packet, NET_BUFFER_BYTES);
-    return true;
-}
-
-static inline bool has_frame(const ethmac_t *mac)
-{
-    return mac->take->packet != NULL && !is_owned(mac->take);
-}
-
-/* The oldest frame that the MAC has brought, or NULL. */
-static inline packet_t *take(ethmac_t *mac)
-{
-    ethmac_place_t *place = mac->take;
-    packet_t *packet = place->packet;
-
-    if (!has_frame(mac)) {
-        return NULL;
-    }
-    /* Again: the first time the MAC may just have been writing it. */
-    uint32_t word = read_word(place);
-    uint32_t bytes = word >> ETHDMA_RECEIVE_LENGTH_LSB & LENGTH_MASK;
-    COMPILER_BARRIER();
-    place->packet = NULL;
-    mac->take = place->next;
-    mac->received++;
-    packet->length_bytes = (uint16_t)bytes;
-    packet->sum = word & 0xffffu;
-    packet->flags = mac->sums ? PACKET_FRAME_SUMMED : 0;
-    return packet;
-}
 
 /* What goes out in place of a packet whose buffer the MAC can't reach; NULL if there is nothing now. */
 static COLD packet_t *copy_within_reach(ethmac_t *mac, packet_t *packet)
@@ -106,23 +39,14 @@ static COLD packet_t *copy_within_reach(ethmac_t *mac, packet_t *packet)
     return copy;
 }
 
-/* Hands over a packet; there is a place for it. */
-static inline void send_in_place(ethmac_t *mac, packet_t *packet, uint32_t event)
+static ethmac_t *mac_of(net_port_t *port)
 {
-    ethmac_place_t *place = mac->send;
-    uint32_t word = packet->length_bytes | place->event | event;
-
-    if ((packet->flags & PACKET_UDP_UNSUMMED) != 0) {
-        word |= UDP_SUM;
-    }
-    mac->send = place->next;
-    mac->transmitted++;
-    give(place, packet, word);
+    return (ethmac_t *)(void *)((uint8_t *)port - offsetof(ethmac_t, port));
 }
 
-/* A packet of a sender that may wait for it: there is an event when a batch of them has been sent. */
-static COLD bool send_of_others(ethmac_t *mac, packet_t *packet)
+COLD bool ethmac_send_of_others(net_port_t *port, packet_t *packet)
 {
+    ethmac_t *mac = mac_of(port);
     uint32_t event = 0;
 
     if ((uintptr_t)packet->frame - DTCM_BASE >= DTCM_SIZE) {
@@ -135,72 +59,13 @@ static COLD bool send_of_others(ethmac_t *mac, packet_t *packet)
         mac->unreported = 0;
         event = EVENT;
     }
-    send_in_place(mac, packet, event);
-    return true;
-}
-
-/* False if the packet has to wait. */
-static inline bool send(ethmac_t *mac, packet_t *packet)
-{
-    if (UNLIKELY(mac->send->packet != NULL)) {
-        return false;
-    }
-    if (packet->home != PACKET_HOME_RECEIVE) {
-        return send_of_others(mac, packet);
-    }
-    send_in_place(mac, packet, 0);
+    ethmac_send_in_place(port, packet, event);
     return true;
 }
 
 bool ethmac_has_sent(const ethmac_t *mac)
 {
-    return mac->sent->packet != NULL && !is_owned(mac->sent);
-}
-
-/* The oldest packet that was sent and not yet taken back, or NULL. */
-static inline packet_t *take_sent(ethmac_t *mac)
-{
-    ethmac_place_t *place = mac->sent;
-    packet_t *packet = place->packet;
-
-    if (!ethmac_has_sent(mac)) {
-        return NULL;
-    }
-    place->packet = NULL;
-    mac->sent = place->next;
-    return packet;
-}
-
-/* --- the port of the network interface --------------------------------------------------------- */
-
-static ethmac_t *mac_of(net_port_t *port)
-{
-    return (ethmac_t *)(void *)((uint8_t *)port - offsetof(ethmac_t, port));
-}
-
-static bool port_has_frame(const net_port_t *port)
-{
-    return has_frame((const ethmac_t *)(const void *)((const uint8_t *)port - offsetof(ethmac_t, port)));
-}
-
-static packet_t *port_receive(net_port_t *port)
-{
-    return take(mac_of(port));
-}
-
-static bool port_give_room(net_port_t *port, packet_t *packet)
-{
-    return arm(mac_of(port), packet);
-}
-
-static bool port_send(net_port_t *port, packet_t *packet)
-{
-    return send(mac_of(port), packet);
-}
-
-static packet_t *port_take_sent(net_port_t *port)
-{
-    return take_sent(mac_of(port));
+    return ethmac_done(mac->port.sent) != NULL;
 }
 
 void ethmac_attach(ethmac_t *mac)
@@ -213,12 +78,12 @@ void ethmac_attach(ethmac_t *mac)
 /* The buffers of packets that are free are room for frames. */
 static void fill(ethmac_t *mac)
 {
-    while (mac->arm->packet == NULL) {
+    while (mac->port.arm->packet == NULL) {
         packet_t *packet = RING_POP(&mac->net->free);
         if (packet == NULL) {
             return;
         }
-        (void)arm(mac, packet);
+        (void)net_port_give_room(&mac->port, packet);
     }
 }
 
@@ -226,7 +91,8 @@ static void transmit(ethmac_t *mac)
 {
     net_t *net = mac->net;
 
-    while (RING_COUNT(&net->transmit) != 0 && send(mac, RING_FIRST(&net->transmit))) {
+    while (RING_COUNT(&net->transmit) != 0
+           && net_port_send(&mac->port, RING_FIRST(&net->transmit))) {
         (void)RING_POP(&net->transmit);
     }
 }
@@ -240,10 +106,10 @@ bool ethmac_service(ethmac_t *mac, bool pending)
     if (pending) {
         ethmac_acknowledge();
     }
-    while ((packet = take_sent(mac)) != NULL) {
+    while ((packet = net_port_take_sent(&mac->port)) != NULL) {
         (void)RING_PUSH(&net->sent, packet);
     }
-    while ((packet = take(mac)) != NULL) {
+    while ((packet = net_port_receive(&mac->port)) != NULL) {
         (void)RING_PUSH(&net->received, packet);
         received = true;
     }
@@ -277,17 +143,12 @@ static void stop(void)
 void ethmac_init(ethmac_t *mac, net_t *net)
 {
     stop();
-    *mac = (ethmac_t){.port = {.has_frame = port_has_frame,
-                               .receive = port_receive,
-                               .give_room = port_give_room,
-                               .send = port_send,
-                               .take_sent = port_take_sent},
-                      .net = net,
-                      .arm = mac->receive_places,
-                      .take = mac->receive_places,
-                      .send = mac->transmit_places,
-                      .sent = mac->transmit_places,
-                      .sums = true};
+    *mac = (ethmac_t){.port = {.arm = mac->receive_places,
+                               .take = mac->receive_places,
+                               .send = mac->transmit_places,
+                               .sent = mac->transmit_places,
+                               .received_flags = PACKET_FRAME_SUMMED},
+                      .net = net};
     link(mac->receive_places, mac->receive_ring, ETHMAC_RECEIVE_FRAMES);
     link(mac->transmit_places, mac->transmit_ring, ETHMAC_TRANSMIT_FRAMES);
     fill(mac);
@@ -296,9 +157,17 @@ void ethmac_init(ethmac_t *mac, net_t *net)
     mmio_write(CSR_ETHDMA_TRANSMIT_RING_ADDR, (uint32_t)(uintptr_t)mac->transmit_ring);
     mmio_write(CSR_ETHDMA_TRANSMIT_LAST_ADDR, ETHMAC_TRANSMIT_FRAMES - 1);
     mmio_write(CSR_ETHDMA_SUM_FROM_ADDR, IPV4_OFFSET);
+    mmio_write(CSR_ETHDMA_EVENT_CYCLES_ADDR, BATCH_CYCLES);
+    ethmac_set_batch(mac, 1);
     mmio_write(CSR_ETHDMA_EV_PENDING_ADDR, EVENT_RECEIVED | EVENT_SENT);
     mmio_write(CSR_ETHDMA_EV_ENABLE_ADDR, EVENT_RECEIVED | EVENT_SENT);
     mmio_write(CSR_ETHDMA_CONTROL_ADDR, CONTROL_RECEIVE | CONTROL_TRANSMIT | CONTROL_KEEP_LONG);
+}
+
+void ethmac_set_batch(ethmac_t *mac, uint32_t frames)
+{
+    mac->told_at = frames;
+    mmio_write(CSR_ETHDMA_EVENT_FRAMES_ADDR, frames);
 }
 
 void ethmac_acknowledge(void)

@@ -6,41 +6,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "drivers/ethmac_dma_port.h"
 #include "net/stack.h"
 
 /* Descriptors: frames that the MAC takes, and sends, by itself. */
 enum { ETHMAC_RECEIVE_FRAMES = ETHMAC_DMA_RECEIVE, ETHMAC_TRANSMIT_FRAMES = ETHMAC_DMA_TRANSMIT };
 
-/* What the MAC reads and writes: soc/dma/descriptor.py. */
-typedef struct {
-    uint32_t buffer;
-    uint32_t word;
-} ethmac_descriptor_t;
-
-/* A place in a ring, and what the MAC need not know of it. */
-typedef struct ethmac_place {
-    ethmac_descriptor_t *descriptor;
-    packet_t *packet; /* NULL: not in use */
-    uint32_t event;   /* transmit: what makes the word ask for an event, or 0 */
-    struct ethmac_place *next;
-} ethmac_place_t;
-
 typedef struct {
     net_port_t port;
     net_t *net;
-    ethmac_place_t *arm;  /* gets a buffer next */
-    ethmac_place_t *take; /* has the next frame */
-    ethmac_place_t *send; /* gets a frame next */
-    ethmac_place_t *sent; /* has been fetched next */
-    uint32_t unreported;  /* packets sent, of other homes than RECEIVE, and no event asked for */
-    uint32_t received;
-    uint32_t transmitted;
-    bool sums; /* received frames have their sum for the stack */
+    uint32_t told_at; /* frames for which there is an event */
+    uint32_t unreported; /* packets sent, of other homes than RECEIVE, and no event asked for */
     ethmac_descriptor_t receive_ring[ETHMAC_RECEIVE_FRAMES];
     ethmac_descriptor_t transmit_ring[ETHMAC_TRANSMIT_FRAMES];
     ethmac_place_t receive_places[ETHMAC_RECEIVE_FRAMES];
     ethmac_place_t transmit_places[ETHMAC_TRANSMIT_FRAMES];
 } ethmac_t;
+
+/* Frames so far. */
+static inline uint32_t ethmac_received(const ethmac_t *mac)
+{
+    return mac->port.received;
+}
+
+static inline uint32_t ethmac_transmitted(const ethmac_t *mac)
+{
+    return mac->port.transmitted;
+}
+
+/* Whether received frames get their sum for the stack; they do until told otherwise. */
+static inline void ethmac_set_sums(ethmac_t *mac, bool on)
+{
+    mac->port.received_flags = on ? PACKET_FRAME_SUMMED : 0;
+}
 
 /* From now on the network interface has the MAC as its port: packets need not go through its rings. */
 void ethmac_attach(ethmac_t *mac);
@@ -54,6 +52,16 @@ void ethmac_hush(void);
 /* The line rises for what comes, or has been sent, from now on. What was before is not told again. */
 void ethmac_listen(void);
 
+/* The line rises when so many frames have come, or ETHMAC_DMA_BATCH_US after the first of them. */
+void ethmac_set_batch(ethmac_t *mac, uint32_t frames);
+
+static inline void ethmac_tell_at(ethmac_t *mac, uint32_t frames)
+{
+    if (UNLIKELY(mac->told_at != frames)) {
+        ethmac_set_batch(mac, frames);
+    }
+}
+
 /* True if a packet has been sent and not yet taken back. */
 bool ethmac_has_sent(const ethmac_t *mac);
 
@@ -61,8 +69,8 @@ bool ethmac_has_sent(const ethmac_t *mac);
  * has nowhere to put any. */
 static inline bool ethmac_has_work(const ethmac_t *mac)
 {
-    return (RING_COUNT(&mac->net->transmit) != 0 && mac->send->packet == NULL)
-           || (mac->take->packet == NULL && RING_COUNT(&mac->net->free) != 0);
+    return (RING_COUNT(&mac->net->transmit) != 0 && mac->port.send->packet == NULL)
+           || (mac->port.take->packet == NULL && RING_COUNT(&mac->net->free) != 0);
 }
 
 #endif

@@ -25,6 +25,23 @@ typedef struct {
     uint32_t transmitted;
 } ethmac_t;
 
+/* Frames so far. */
+static inline uint32_t ethmac_received(const ethmac_t *mac)
+{
+    return mac->received;
+}
+
+static inline uint32_t ethmac_transmitted(const ethmac_t *mac)
+{
+    return mac->transmitted;
+}
+
+/* Whether received frames are summed for the stack; they are until told otherwise. */
+static inline void ethmac_set_sums(ethmac_t *mac, bool on)
+{
+    mac->sums = on;
+}
+
 /* True if ethmac_service() has something to do though the line is not pending. */
 static inline bool ethmac_has_work(const ethmac_t *mac)
 {

@@ -54,7 +54,8 @@
 
 /* Bits of `flags`. Whoever fills a packet writes the whole byte. */
 enum {
-    /* `sum` is the partial sum of the frame from byte 14, where IPv4 begins, to its end. */
+    /* `sum` is the partial sum of the frame from byte 14, where IPv4 begins, to its end. Of a received datagram:
+     * that is all there is in the frame. */
     PACKET_FRAME_SUMMED = 1 << 0,
     /* `sum` is the partial sum of the UDP payload. */
     PACKET_PAYLOAD_SUMMED = 1 << 1,

@@ -29,9 +29,13 @@ INLINE void check_stored(net_t *net, bool stored)
     }
 }
 
-static __attribute__((noinline)) void release_to_sender(net_t *net, packet_t *packet)
+/* To whoever gets packets of this home, unless the port has taken it. */
+static __attribute__((noinline)) void release_home(net_t *net, packet_t *packet)
 {
     switch ((packet_home_t)packet->home) {
+    case PACKET_HOME_RECEIVE:
+        check_stored(net, RING_PUSH(&net->free, packet));
+        break;
     case PACKET_HOME_APPLICATION:
         net->to_application = true;
         check_stored(net, RING_PUSH(&net->supply, packet));
@@ -47,19 +51,20 @@ static __attribute__((noinline)) void release_to_sender(net_t *net, packet_t *pa
     }
 }
 
-INLINE void release(net_t *net, packet_t *packet)
+INLINE void release(net_t *net, net_port_t *port, packet_t *packet)
 {
     if (UNLIKELY(packet->home != PACKET_HOME_RECEIVE)) {
-        release_to_sender(net, packet);
-    } else if (net_port(net) == NULL || !net->port->give_room(net->port, packet)) {
-        net->to_driver = true;
+        release_home(net, packet);
+    } else if (!NET_HAS_PORT) {
         check_stored(net, RING_PUSH(&net->free, packet));
+    } else if (UNLIKELY(port == NULL || !net_port_give_room(port, packet))) {
+        release_home(net, packet);
     }
 }
 
 void net_release(net_t *net, packet_t *packet)
 {
-    release(net, packet);
+    release(net, net_port(net), packet);
 }
 
 static packet_t *take_first(packet_t **list)
@@ -84,28 +89,34 @@ packet_t *net_reserve_serial(net_t *net)
     return take_first(&net->serial);
 }
 
-/* Frames leave in the order in which they come here. */
-INLINE bool send_at_once(net_t *net, packet_t *packet)
+static __attribute__((noinline)) void send_later(net_t *net, packet_t *packet)
 {
-    return net_port(net) != NULL && RING_COUNT(&net->transmit) == 0
-           && net->port->send(net->port, packet);
+    check_stored(net, RING_PUSH(&net->transmit, packet));
 }
 
-INLINE void dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
+/* Frames leave in the order in which they come here. */
+INLINE void transmit(net_t *net, net_port_t *port, packet_t *packet)
+{
+    if (!NET_HAS_PORT) {
+        check_stored(net, RING_PUSH(&net->transmit, packet));
+    } else if (UNLIKELY(port == NULL || RING_COUNT(&net->transmit) != 0
+                        || !net_port_send(port, packet))) {
+        send_later(net, packet);
+    }
+}
+
+INLINE void dispose(net_t *net, net_port_t *port, packet_t *packet, net_verdict_t verdict)
 {
     if (verdict == NET_TRANSMIT) {
-        if (!send_at_once(net, packet)) {
-            net->to_driver = true;
-            check_stored(net, RING_PUSH(&net->transmit, packet));
-        }
+        transmit(net, port, packet);
     } else if (verdict == NET_FREE) {
-        release(net, packet);
+        release(net, port, packet);
     }
 }
 
 void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
 {
-    dispose(net, packet, verdict);
+    dispose(net, net_port(net), packet, verdict);
 }
 
 /* The application has let go of a packet. */
@@ -116,80 +127,96 @@ static void unhold(net_t *net, const packet_t *packet)
     }
 }
 
-/* The NET_POST bits for what has been left since they were last told. */
-INLINE uint32_t take_posts(net_t *net)
+/* Whether something has been left for the application since that was last told. */
+INLINE bool take_post(net_t *net)
 {
-    uint32_t posts = (net->to_driver ? (uint32_t)NET_POST_DRIVER : 0)
-                     | (net->to_application ? (uint32_t)NET_POST_APPLICATION : 0);
+    bool post = net->to_application;
 
-    net->to_driver = false;
     net->to_application = false;
-    return posts;
+    return post;
 }
 
 /* What the port had no room for goes to it as far as there is some now. */
 static COLD void give_to_port(net_t *net)
 {
     while (RING_COUNT(&net->transmit) != 0
-           && net->port->send(net->port, RING_FIRST(&net->transmit))) {
+           && net_port_send(net->port, RING_FIRST(&net->transmit))) {
         (void)RING_POP(&net->transmit);
     }
     while (RING_COUNT(&net->free) != 0
-           && net->port->give_room(net->port, RING_FIRST(&net->free))) {
+           && net_port_give_room(net->port, RING_FIRST(&net->free))) {
         (void)RING_POP(&net->free);
     }
 }
 
-static void take_back_from_port(net_t *net)
+INLINE void take_back_from_port(net_t *net, net_port_t *port)
 {
     packet_t *packet;
 
-    while ((packet = net->port->take_sent(net->port)) != NULL) {
-        if (packet->home != PACKET_HOME_RECEIVE || !net->port->give_room(net->port, packet)) {
-            net_release(net, packet);
-        }
+    while ((packet = net_port_take_sent(port)) != NULL) {
+        release(net, port, packet);
     }
     if (UNLIKELY(RING_COUNT(&net->transmit) != 0)) {
         give_to_port(net);
     }
 }
 
-INLINE packet_t *next_frame(net_t *net)
+/* What the application has sent goes out. */
+INLINE void send_outbox(net_t *net, net_port_t *port)
 {
-    return net_port(net) != NULL ? net->port->receive(net->port) : RING_POP(&net->received);
+    packet_t *packet;
+
+    while ((packet = RING_POP(&net->outbox)) != NULL) {
+        unhold(net, packet);
+        dispose(net, port, packet, udp_output(net, packet));
+    }
 }
 
-uint32_t net_service(net_t *net, uint32_t frames)
+static __attribute__((noinline)) packet_t *next_of_ring(net_t *net)
 {
+    return RING_POP(&net->received);
+}
+
+INLINE packet_t *next_frame(net_t *net, net_port_t *port)
+{
+    if (!NET_HAS_PORT) {
+        return RING_POP(&net->received);
+    }
+    return LIKELY(port != NULL) ? net_port_receive(port) : next_of_ring(net);
+}
+
+bool net_service(net_t *net, uint32_t frames)
+{
+    net_port_t *port = net_port(net);
     uint32_t most = frames < net->allowance ? frames : net->allowance;
     uint32_t left = most;
     packet_t *packet;
 
-    if (net_port(net) != NULL) {
-        take_back_from_port(net);
+    if (port != NULL) {
+        take_back_from_port(net, port);
     }
     while ((packet = RING_POP(&net->sent)) != NULL) {
-        release(net, packet);
+        release(net, port, packet);
     }
     while ((packet = RING_POP(&net->returned)) != NULL) {
         unhold(net, packet);
         net_release(net, packet);
     }
-    while ((packet = RING_POP(&net->outbox)) != NULL) {
-        unhold(net, packet);
-        net_dispose(net, packet, udp_output(net, packet));
-    }
-    while (left != 0 && (packet = next_frame(net)) != NULL) {
+    for (;;) {
+        send_outbox(net, port);
+        if (left == 0 || (packet = next_frame(net, port)) == NULL) {
+            break;
+        }
         left--;
-        dispose(net, packet, net_input(net, packet));
+        dispose(net, port, packet, net_input(net, packet));
     }
     if (UNLIKELY(net->metered)) {
         net->allowance -= most - left;
     }
-    return take_posts(net);
+    return take_post(net);
 }
 
-uint32_t net_tick(net_t *net)
+bool net_tick(net_t *net)
 {
     net->errors = ICMP_ERRORS_PER_S;
     arp_tick(net);
@@ -198,7 +225,7 @@ uint32_t net_tick(net_t *net)
     for (net_timer_t *timer = net->timers; timer != NULL; timer = timer->next) {
         timer->tick(timer);
     }
-    return take_posts(net);
+    return take_post(net);
 }
 
 void net_add_timer(net_t *net, net_timer_t *timer)

@@ -19,6 +19,21 @@
 #include "counters.h"
 #include "groups.h"
 #include "packet.h"
+/* A port is hardware that moves frames by itself and belongs to the protocol tier, which need not go through the
+ * rings to and from the ISR tier then. The header NET_PORT has NET_HAS_PORT, net_port_t and
+ *
+ *   bool net_port_has_frame(const net_port_t *)         true if a frame was received
+ *   packet_t *net_port_receive(net_port_t *)            a received frame as net_input() wants it, or NULL
+ *   bool net_port_give_room(net_port_t *, packet_t *)   takes a packet of home RECEIVE to be filled; false if
+ *                                                       there are enough
+ *   bool net_port_send(net_port_t *, packet_t *)        takes a frame to be sent; false if it has to wait
+ *   packet_t *net_port_take_sent(net_port_t *)          a packet that has been sent, or NULL
+ */
+#ifdef NET_PORT
+#include NET_PORT
+#else
+#include "no_port.h"
+#endif
 #include "ring.h"
 #include "wire/ethernet.h"
 
@@ -30,21 +45,6 @@ typedef enum {
     NET_TRANSMIT, /* it is a frame to be sent, length_bytes long */
     NET_KEPT      /* someone else owns it now */
 } net_verdict_t;
-
-/* Hardware that moves frames by itself and belongs to the protocol tier, which need not go through the rings
- * to and from the ISR tier then. */
-typedef struct net_port {
-    /* True if a frame was received. */
-    bool (*has_frame)(const struct net_port *port);
-    /* A received frame as net_input() wants it, or NULL. */
-    packet_t *(*receive)(struct net_port *port);
-    /* Takes a packet of home RECEIVE to be filled; false if there are enough. */
-    bool (*give_room)(struct net_port *port, packet_t *packet);
-    /* Takes a frame to be sent; false if it has to wait. */
-    bool (*send)(struct net_port *port, packet_t *packet);
-    /* A packet that has been sent, or NULL. */
-    packet_t *(*take_sent)(struct net_port *port);
-} net_port_t;
 
 /* Something else in the protocol tier that wants to be called once a second. */
 typedef struct net_timer {
@@ -78,8 +78,7 @@ typedef struct net {
     /* Received frames that net_service() may still take, if they are metered. */
     uint32_t allowance;
     bool metered;
-    /* Something was left for them since net_service() or net_tick() last told. */
-    bool to_driver;
+    /* Something was left for the application since net_service() or net_tick() last told. */
     bool to_application;
     uint32_t random;
     uint32_t errors; /* of ICMP that may be sent until the next tick */
@@ -116,13 +115,10 @@ bool net_add_packets(net_t *net, packet_home_t home, packet_t *packets, uint8_t 
 /* Takes a received frame: frame, length_bytes, flags and, if flags say so, sum are set. */
 net_verdict_t net_input(net_t *net, packet_t *packet);
 
-/* For whom packets were left in rings; the caller posts to these tiers. */
-enum { NET_POST_DRIVER = 1 << 0, NET_POST_APPLICATION = 1 << 1 };
-
 /* The protocol tier's work: takes back packets, sends what the application gave, then takes at the
- * most `frames` received frames. Returns a set of NET_POST bits. There may be more to do if
- * net_pending() says so. */
-uint32_t net_service(net_t *net, uint32_t frames);
+ * most `frames` received frames. True if packets were left for the application, to which the caller
+ * posts. There may be more to do if net_pending() says so; the driver looks for packets by itself. */
+bool net_service(net_t *net, uint32_t frames);
 
 /* net_service() takes no more than `frames` received frames from now on; others stay where they are, and
  * when the driver has no free packet left the MAC drops what comes, which costs nothing. Without a call
@@ -142,21 +138,19 @@ static inline net_port_t *net_port(const net_t *net)
 static inline bool net_frames_wait(const net_t *net)
 {
     return RING_COUNT(&net->received) != 0
-           || (net_port(net) != NULL && net->port->has_frame(net->port));
+           || (net_port(net) != NULL && net_port_has_frame(net->port));
 }
 
-/* True if received frames or packets from other tiers wait for net_service(); of packets that were sent
- * only a batch. */
+/* True if received frames, or a batch of packets that were sent, wait for net_service(). What the application
+ * has for it the application says, when it has all of it. */
 static inline bool net_pending(const net_t *net)
 {
-    return RING_COUNT(&net->returned) != 0 || RING_COUNT(&net->outbox) != 0
-           || RING_COUNT(&net->sent) >= NET_SENT_BATCH
+    return RING_COUNT(&net->sent) >= NET_SENT_BATCH
            || (net->allowance != 0 && net_frames_wait(net));
 }
 
-/* Once a second: ARP retries and ageing, announcements, IGMP reports, timers. Returns a set of NET_POST
- * bits. */
-uint32_t net_tick(net_t *net);
+/* Once a second: ARP retries and ageing, announcements, IGMP reports, timers. Returns the same. */
+bool net_tick(net_t *net);
 
 /* Has a timer called in each tick; never twice with the same. */
 void net_add_timer(net_t *net, net_timer_t *timer);
@@ -179,8 +173,7 @@ packet_t *net_reserve_serial(net_t *net);
 /* Sends a packet home. */
 void net_release(net_t *net, packet_t *packet);
 
-/* Does what a verdict says. Post to the driver after NET_TRANSMIT, unless net_service() is going on
- * and will return that. */
+/* Does what a verdict says. */
 void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict);
 
 /* Counts a frame or datagram that ends here. */

@@ -108,18 +108,24 @@ static void emit(packet_t *packet, be32_t source, be16_t local_port)
         (uint16_t)ethernet_pad(packet->frame, PACKET_PAYLOAD_OFFSET + payload_bytes);
 }
 
-/* Turns the headers of a received frame to where it came from, if they fit the payload as it is now. */
-static inline bool turn(packet_t *packet)
+/* True if the headers of a received frame fit the payload as it is now, to where it came from. */
+static inline bool fits(const packet_t *packet)
+{
+    const uint8_t *datagram = packet->frame + UDP_OFFSET;
+
+    return (packet->flags & PACKET_BROADCAST) == 0
+           && packet->length_bytes == PACKET_PAYLOAD_OFFSET + (uint32_t)packet->payload_bytes
+           && udp_length(datagram)
+                  == host_to_be16(UDP_HEADER_BYTES + (uint32_t)packet->payload_bytes);
+}
+
+/* Turns them. */
+INLINE net_verdict_t turn(net_t *net, packet_t *packet, net_counter_t counter)
 {
     uint8_t *ip = packet->frame + ETHERNET_HEADER_BYTES;
     uint8_t *datagram = packet->frame + UDP_OFFSET;
-    be16_t length = host_to_be16(UDP_HEADER_BYTES + (uint32_t)packet->payload_bytes);
+    be16_t length = udp_length(datagram);
 
-    if ((packet->flags & PACKET_BROADCAST) != 0
-        || packet->length_bytes != PACKET_PAYLOAD_OFFSET + (uint32_t)packet->payload_bytes
-        || udp_length(datagram) != length) {
-        return false;
-    }
     udp_swap_ports(datagram);
     ipv4_set_ttl(ip, IPV4_TTL);
     uint32_t pseudo_sum = udp_pseudo_sum(length, ipv4_swap_addresses(ip));
@@ -131,7 +137,9 @@ static inline bool turn(packet_t *packet)
                                   + payload_sum(packet));
         packet->flags = 0;
     }
-    return true;
+    ethernet_turn(packet->frame, net->mac.half[0], net->mac_last_word);
+    net_count(net, counter);
+    return NET_TRANSMIT;
 }
 
 /* Sends a payload back to where its packet came from, in headers of its own. */
@@ -156,12 +164,9 @@ static __attribute__((noinline)) net_verdict_t reply_anew(net_t *net, packet_t *
 static __attribute__((noinline)) net_verdict_t reply(net_t *net, packet_t *packet,
                                                      net_counter_t counter)
 {
-    if (UNLIKELY(packet->peer_port == 0 || net->address == 0 || !turn(packet))) {
-        return reply_anew(net, packet, counter);
-    }
-    ethernet_turn(packet->frame, net->mac.half[0], net->mac_last_word);
-    net_count(net, counter);
-    return NET_TRANSMIT;
+    return packet->peer_port == 0 || net->address == 0 || !fits(packet)
+               ? reply_anew(net, packet, counter)
+               : turn(net, packet, counter);
 }
 
 /* Sends a datagram back as it is. Not if it was a broadcast: two echo servers would then never
@@ -245,6 +250,7 @@ static __attribute__((noinline)) net_verdict_t sum_and_deliver(net_t *net, packe
     if (!checksum_is_good(pseudo_sum + checksum_sum(datagram, bytes))) {
         return net_drop(net, COUNT_UDP_DROP_CHECKSUM);
     }
+    packet->flags = (uint8_t)(packet->flags & ~PACKET_FRAME_SUMMED);
     return deliver(net, packet);
 }
 
@@ -269,6 +275,8 @@ net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t ad
         if (UNLIKELY(!checksum_is_good(pseudo_sum + packet->sum))) {
             return net_drop(net, COUNT_UDP_DROP_CHECKSUM);
         }
+    } else {
+        packet->flags = (uint8_t)(packet->flags & ~PACKET_FRAME_SUMMED);
     }
     return deliver(net, packet);
 }
@@ -330,6 +338,12 @@ static __attribute__((noinline)) net_verdict_t output(net_t *net, packet_t *pack
 
 net_verdict_t udp_output(net_t *net, packet_t *packet)
 {
+    /* Most often nothing but the payload has changed in a frame that was all datagram. */
+    if (LIKELY(packet->flags == (PACKET_REPLY | PACKET_FRAME_SUMMED) && packet->peer_port != 0
+               && packet->length_bytes == PACKET_PAYLOAD_OFFSET + (uint32_t)packet->payload_bytes
+               && net->address != 0)) {
+        return turn(net, packet, COUNT_UDP_SENT);
+    }
     return (packet->flags & PACKET_REPLY) != 0 ? reply(net, packet, COUNT_UDP_SENT)
                                                : output(net, packet);
 }

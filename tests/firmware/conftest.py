@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from host_build import NET, ROOT, TESTS, build, net_sources
+from host_build import NET, ROOT, TESTS, build, build_net_driver
 from lin_bus import Bus
 from lin_host import LinHost, build_lin
 from net_host import NetHost
@@ -15,8 +15,7 @@ from net_host import NetHost
 @pytest.fixture(scope="session")
 def net_program() -> Path:
     """The stack with a text-driven driver and application, under the sanitizers."""
-    own = [TESTS / f"{name}.c" for name in ("net_driver", "net_port", "text")]
-    return build("net_driver", [*own, *net_sources()])
+    return build_net_driver("net_driver")
 
 
 @pytest.fixture(scope="session")

@@ -61,6 +61,13 @@ def build(
     return program
 
 
+def build_net_driver(name: str, *defines: str) -> Path:
+    """The stack with a text-driven driver, port and application, under the sanitizers."""
+    own = [TESTS / f"{source}.c" for source in ("net_driver", "net_port", "text")]
+    port = 'NET_PORT="net_port_calls.h"'
+    return build(name, [*own, *net_sources()], include=[TESTS], defines=[port, *defines])
+
+
 class Program:
     """A running program that answers each command line with lines up to ``end``, or with one line.
 

@@ -108,10 +108,11 @@ static void transmit_all(void)
     }
 }
 
-/* Ends every command: says for whom packets are, lets the driver send, takes back what was sent. */
-static void hand_over(uint32_t posts)
+/* Ends every command: says whether there is something for the application, lets the driver send, takes back
+ * what was sent. */
+static void hand_over(bool for_application)
 {
-    printf("posts %" PRIu32 "\n", posts);
+    printf("posts %d\n", for_application);
     transmit_all();
     (void)net_service(&net, 0);
 }

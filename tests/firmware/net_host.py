@@ -13,8 +13,6 @@ ADDRESS = "10.0.0.1"
 NETMASK = "255.255.255.0"
 GATEWAY = "10.0.0.254"
 
-POST_DRIVER = 1
-POST_APPLICATION = 2
 
 #: A new address has been announced after so many ticks.
 ANNOUNCING_S = 3
@@ -62,11 +60,11 @@ class Answer:
         return int(words[0])
 
     @property
-    def posts(self) -> int:
-        """The NET_POST bits."""
+    def for_application(self) -> bool:
+        """Something was left for the application."""
         words = self.words("posts")
         assert words, self.lines
-        return int(words[0])
+        return words[0] == "1"
 
 
 class NetHost:

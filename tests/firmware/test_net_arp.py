@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from net_frames import ALL_MAC, PEER, PEER_MAC, arp_request, ethernet
-from net_host import ADDRESS, GATEWAY, MAC, POST_DRIVER, NetHost, config
+from net_host import ADDRESS, GATEWAY, MAC, NetHost, config
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
@@ -84,11 +84,11 @@ def test_unreachable_neighbour_is_asked_once_a_second_and_given_up(sender: NetHo
     for _ in range(TRIES - 1):
         answer = sender.tick()
         assert answer.counted == {"ARP_REQUESTED": 1}
-        assert answer.posts == POST_DRIVER
+        assert not answer.for_application
         assert Ether(answer.sent[0])[ARP].pdst == PEER
     assert sender.tick().counted == {"ARP_WAITING_DROP_UNREACHABLE": 1}
     quiet = sender.tick()
-    assert (quiet.counted, quiet.posts) == ({}, 0)
+    assert (quiet.counted, quiet.sent) == ({}, [])
     late = sender.receive(reply_from(PEER, PEER_MAC))
     assert late.counted == {"ARP_DROP_UNSOLICITED": 1}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from checksums import check_checksums
-from host_build import TESTS, build, net_sources
+from host_build import build_net_driver
 from net_frames import ALL_MAC, PEER, PEER_MAC, arp_request, ethernet, udp
 from net_host import ADDRESS, MAC, UDP_BAD_LENGTH, UDP_BAD_PACKET, UDP_OK, NetHost
 from scapy.layers.inet import IP, UDP
@@ -19,8 +19,7 @@ SIZES = (0, 1, 2, 17, 18, 19, 20, 333, 1471, 1472)
 @pytest.fixture(scope="module")
 def summing_program() -> Path:
     """The stack as it is built for a driver that sums."""
-    own = [TESTS / f"{name}.c" for name in ("net_driver", "net_port", "text")]
-    return build("net_driver_sums", [*own, *net_sources()], defines=["NET_DRIVER_SUMS=1"])
+    return build_net_driver("net_driver_sums", "NET_DRIVER_SUMS=1")
 
 
 @pytest.fixture(params=["rings", "port"])

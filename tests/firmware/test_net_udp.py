@@ -9,8 +9,6 @@ from net_frames import ALL_MAC, PEER, PEER_MAC, arp_request, ethernet, icmp_echo
 from net_host import (
     ADDRESS,
     MAC,
-    POST_APPLICATION,
-    POST_DRIVER,
     UDP_BAD_LENGTH,
     UDP_BAD_PORT,
     UDP_BAD_SOCKET,
@@ -44,16 +42,16 @@ def known(net: NetHost) -> NetHost:
 def test_queued_datagram_reaches_the_application(known: NetHost) -> None:
     answer = known.receive(datagram(b"hello", sport=1234))
     assert answer.counted == {"UDP_QUEUED": 1}
-    assert answer.posts & POST_APPLICATION
+    assert answer.for_application
     assert known.take(0) == (PEER, 1234, b"hello")
     assert known.take(0) is None
     assert known.audit()["held"] == 1
-    assert known.command("release").posts & POST_DRIVER
+    assert not known.command("release").for_application
     assert known.audit()["held"] == 0
 
 
-def test_dropped_frame_posts_to_the_driver_alone(known: NetHost) -> None:
-    assert known.receive(datagram(b"x", port=9)).posts == POST_DRIVER
+def test_dropped_frame_is_nothing_for_the_application(known: NetHost) -> None:
+    assert not known.receive(datagram(b"x", port=9)).for_application
 
 
 def test_datagrams_stay_in_order_and_whole(known: NetHost) -> None:
@@ -180,7 +178,7 @@ def test_application_sends_what_scapy_would(known: NetHost, how: str, size: int)
     payload = bytes(index * 3 & 255 for index in range(size))
     answer = known.send(0, payload, PEER, 5000, how)
     assert answer.counted == {"UDP_SENT": 1}
-    assert answer.posts & POST_DRIVER
+    assert not answer.for_application
     want = Ether(src=MAC, dst=PEER_MAC) / IP(src=ADDRESS, dst=PEER, id=0, flags="DF")
     want /= UDP(sport=4000, dport=5000) / payload
     assert answer.sent == [bytes(want).ljust(60, b"\0")]
