@@ -7,6 +7,7 @@ from .contention import Contention
 from .driver import DriverLayer
 from .echo import Echo
 from .experiment import Experiment
+from .gigabit import Gigabit
 from .goodput import Goodput
 from .lin import Lin
 from .many_sources import ManySources
@@ -24,7 +25,7 @@ from .trace import Trace
 #: Experiments that run together, in their order.
 GROUPS: dict[str, tuple[Experiment, ...]] = {
     "stack": (Switch(), DriverLayer(), Trace(), Saturation()),
-    "net": (Shares(), Rfc2544(), Peers(), Overload(), BusyPorts()),
+    "net": (Shares(), Rfc2544(), Peers(), Overload(), BusyPorts(), Gigabit()),
     "serial": (
         ManySources(),
         TerminalServer(),

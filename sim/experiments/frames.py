@@ -8,7 +8,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
 
-from tierv.soc.params import SocParams
+from tierv.soc.params import FAST_ETHERNET, SocParams
 
 from ..result import FrameOut, RunResult
 
@@ -77,6 +77,6 @@ def ipv4_frames(result: RunResult) -> list[FrameOut]:
     return [f for f in result.frames if not f.errors and f.data[12:14] == b"\x08\0"]
 
 
-def wire_cycles(frame_bytes: int, clock_hz: int, bits_per_second: int = 100_000_000) -> float:
+def wire_cycles(frame_bytes: int, clock_hz: int, bits_per_second: int = FAST_ETHERNET) -> float:
     """Clock cycles that a frame of so many bytes, with its check sequence, occupies the wire."""
     return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8 * clock_hz / bits_per_second

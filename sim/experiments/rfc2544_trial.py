@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from tierv.soc.params import FAST_ETHERNET
+
 from ..result import RunResult
 from ..stimulus import Frame
 from .bench import Setup
@@ -30,17 +32,18 @@ from .search import highest
 SIZES = (64, 128, 256, 512, 1024, 1280, 1518)
 #: What the firmware does with the frames, and the port for it.
 SERVICES = {"echo": ECHO_PORT, "echo in the stack": FAST_ECHO_PORT, "sink": SINK_PORT}
-#: The firmware is ready long before the introduction.
+#: The firmware is ready by then; so long behind that come the introduction, and the first frame.
 _READY = 150_000
-_INTRODUCTION = 50_000
-_START = 100_000
+_INTRODUCTION = 10_000
+_START = 30_000
 #: After the last frame everything is through when so many more could have come, or so many cycles
 #: have passed for each of them.
 _TAIL_FRAMES = 32
 _TAIL_CYCLES_PER_FRAME = 3_000
-#: The search ends when it knows the rate to this factor, and looks for it in such steps.
+#: The search ends when it knows the rate to this factor. It begins at what is delivered of frames
+#: at line rate, with such a step, and each step is the square of the one before.
 _PRECISION = 1.02
-_STEP = 1.25
+_STEP, _GROWTH = 1.04, 2
 #: Preamble and start delimiter come before what a latency is counted to.
 _PREAMBLE_BYTES = 8
 
@@ -54,6 +57,7 @@ class Target:
     ready: int = _READY
     #: The frame that tells it the peer's address.
     introduction: bytes = arp_request()
+    bits_per_second: int = FAST_ETHERNET
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def measure(target: Target, service: str, size: int, settings: Settings) -> dict
     burst at line rate that nothing is lost of (section 3.1), which may be the whole trial.
     "Overload" is what is delivered of frames at line rate.
     """
-    line_cycles = wire_cycles(size, settings.clock_hz)
+    line_cycles = wire_cycles(size, settings.clock_hz, target.bits_per_second)
     trials = {1.0: _run(target, service, size, line_cycles, settings)}
     overload = trials[1.0]
 
@@ -91,7 +95,9 @@ def measure(target: Target, service: str, size: int, settings: Settings) -> dict
     first = min(1.0, line_cycles / overload.cycles_each)
     load = 1.0
     if not survives(1.0):
-        load = highest(survives, first=first, step=_STEP, precision=_PRECISION, most=1.0)
+        load = highest(
+            survives, first=first, step=_STEP, growth=_GROWTH, precision=_PRECISION, most=1.0
+        )
     us = 1e6 / settings.clock_hz
     row: dict[str, Any] = {
         "throughput (Mbit/s)": round(load * _rate(size, line_cycles, settings), 2),
@@ -113,9 +119,12 @@ def measure(target: Target, service: str, size: int, settings: Settings) -> dict
     return row
 
 
-def plot_line_rate(axes: Axes) -> None:
+def plot_line_rate(axes: Axes, bits_per_second: int = FAST_ETHERNET) -> None:
     """Draw what the wire carries of frames of each size."""
-    line = [size * 8 / wire_cycles(size, 100_000_000) * 100 for size in SIZES]
+    line = [
+        size * 8 / wire_cycles(size, bits_per_second, bits_per_second) * bits_per_second / 1e6
+        for size in SIZES
+    ]
     axes.plot(SIZES, line, color="gray", label="line rate")
 
 
@@ -174,11 +183,16 @@ def _run(target: Target, service: str, size: int, interval: float, settings: Set
         # What the slots and queues still hold when the last frame has come is taken afterwards.
         cycles_each = duration / max(1, delivered)
         return _Trial(settings.length, delivered, cycles_each, np.array([]), complete)
-    return _echo_trial(result, start, len(content), settings, duration)
+    return _echo_trial(result, start, len(content), target.bits_per_second, settings, duration)
 
 
 def _echo_trial(
-    result: RunResult, start: int, content: int, settings: Settings, duration: int
+    result: RunResult,
+    start: int,
+    content: int,
+    bits_per_second: int,
+    settings: Settings,
+    duration: int,
 ) -> _Trial:
     echoes = ipv4_frames(result)
     delivered = len(echoes)
@@ -186,9 +200,9 @@ def _echo_trial(
     if delivered == settings.length:
         sent = result.frames_sent[1 : 1 + settings.length].astype(np.int64)
         frame_bits = (_PREAMBLE_BYTES + content + FCS_BYTES) * 8
-        on_wire = frame_bits * settings.clock_hz / 100_000_000
+        on_wire = frame_bits * settings.clock_hz / bits_per_second
         starts = np.array([echo.cycle for echo in echoes])
-        preamble = _PREAMBLE_BYTES * 8 * settings.clock_hz / 100_000_000
+        preamble = _PREAMBLE_BYTES * 8 * settings.clock_hz / bits_per_second
         latencies = starts + preamble - (sent + on_wire)
     answered = {_number_of(echo.data) for echo in echoes}
     before_loss = next(

@@ -12,25 +12,26 @@ def highest(
     first: float,
     step: float,
     precision: float,
+    growth: float = 1.0,
     least: float = 0.0,
     most: float = math.inf,
 ) -> float:
     """The highest load that survives, to a factor of ``precision``.
 
     What is below a load that survives is taken to survive too. The search begins at ``first``, goes
-    up or down by factors of ``step`` until it has one that survives and one that does not, and
-    halves what is between them on a logarithmic scale. It does not leave ``least``, which has been
-    seen to survive, and ``most``.
+    up or down by factors of ``step``, each the power ``growth`` of the one before, until it has one
+    that survives and one that does not, and halves what is between them on a logarithmic scale. It
+    does not leave ``least``, which has been seen to survive, and ``most``.
     """
     low = high = first
     if survives(first):
         while survives(high := min(low * step, most)):
             if high == most:
                 return most
-            low = high
+            low, step = high, step**growth
     else:
         while (low := max(least, high / step)) > least and not survives(low):
-            high = low
+            high, step = low, step**growth
     return bisect(survives, low, high, precision)
 
 

@@ -29,8 +29,9 @@ from .rfc2544 import MACS
 
 SIZES = (64, 512, 1518)
 SERVICES = {"echo": ECHO_PORT, "echo in the stack": FAST_ECHO_PORT}
-#: Times between the frames, in those of the line rate: alone, and as close as they come.
-_LOADS = {"alone": 10.0, "line rate": 1.0}
+#: Times between the frames, in those of the line rate and in cycles at the least: alone, and as
+#: close as they come.
+_LOADS = {"alone": (2.5, 7_000), "line rate": (1.0, 0)}
 #: Builds that sleep when there is nothing to do, so that it can be told from work.
 _BUILDS = (Build.BANKED, Build.SINGLE)
 _INTRODUCTION, _START = 200_000, 250_000
@@ -108,7 +109,8 @@ class Shares(Experiment):
 
 
 def _measure(setup: Setup, case: _Case, settings: Settings) -> dict[str, Any]:
-    interval = wire_cycles(case.size, settings.clock_hz) * _LOADS[case.load]
+    times, least = _LOADS[case.load]
+    interval = max(times * wire_cycles(case.size, settings.clock_hz), least)
     count = _BEFORE + settings.length
     content = datagram(case.size - FCS_BYTES - HEADER_BYTES, SERVICES[case.service])
     begin = _START + round(_BEFORE * interval)
