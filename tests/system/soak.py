@@ -153,6 +153,8 @@ class Account:
 
     program: Program
     result: RunResult
+    #: Where the numbers of frames received and sent are.
+    moved: tuple[str, str]
     stack: dict[str, int] = field(init=False)
     #: Frames that the MAC dropped: no slot free, check sequence, preamble.
     overruns: int = field(init=False)
@@ -210,9 +212,14 @@ _PACKETS = "packets in local memory"
 _RINGS = ("free", "received", "transmit", "sent", "supply", "outbox", "returned")
 #: Of a MAC with rings of its own: descriptor, packet, event, next.
 _PLACES = ("network_mac.receive_places", "network_mac.transmit_places")
+#: Frames that the driver has moved, by which kind of MAC it is.
+_MOVED = {
+    False: ("network_mac.received", "network_mac.transmitted"),
+    True: ("network_mac.port.received", "network_mac.port.transmitted"),
+}
 _VARIABLES = (
-    COUNTERS, "network.held", "network.spare", "network.added", "network_mac.received",
-    "network_mac.transmitted", _PACKETS, *(f"network.{ring}.ring" for ring in _RINGS),
+    COUNTERS, "network.held", "network.spare", "network.added", _PACKETS,
+    *(f"network.{ring}.ring" for ring in _RINGS),
 )  # fmt: skip
 
 
@@ -235,27 +242,28 @@ def run(system, frames: list[Frame]) -> Account:
         Frame(arp_request(), cycle=last),
         Frame(udp_frame(b"1 ifconfig", COMMAND_PORT), cycle=last),
     ]
-    places = _PLACES if system.simulation.model.params.soc.eth_dma else ()
+    by_dma = system.simulation.model.params.soc.eth_dma
+    places = _PLACES if by_dma else ()
     result = system.run(
         cycles=last + 2 * QUIET_CYCLES,
         frames=[*frames, *question],
-        get=(*_VARIABLES, *places),
+        get=(*_VARIABLES, *_MOVED[by_dma], *places),
         limit_is_error=False,
     )
     assert len(result.frames_sent) == len(frames) + len(question)
-    return Account(program, result)
+    return Account(program, result, _MOVED[by_dma])
 
 
 def check(account: Account) -> None:
     """Every frame is counted once, every answer was sent, and all packets are at home."""
     stack, result = account.stack, account.result
-    received = account.number("network_mac.received")
+    received, transmitted = (account.number(name) for name in account.moved)
     dropped = account.overruns + account.bad_fcs + account.bad_preamble
     assert received + dropped == len(result.frames_sent)
     assert account.stack_frames == received
     assert stack["FAULT_RING_FULL"] == 0
 
-    assert account.number("network_mac.transmitted") == len(result.frames)
+    assert transmitted == len(result.frames)
     assert not any(frame.errors for frame in result.frames)
     answers = (
         "ARP_ANSWERED", "ARP_REQUESTED", "ARP_ANNOUNCED", "ARP_WAITING_SENT", "ICMP_ECHOED",
