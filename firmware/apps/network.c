@@ -62,10 +62,10 @@ void network_init_dhcp(void)
 
 #if NETWORK_MAC_IN_PROTOCOL
 
-/* While the application has datagrams to work on, others may wait until there are some. */
+/* While datagrams wait for the application, others may wait until there are some. */
 static inline void tell_in_time(void)
 {
-    ethmac_tell_at(&network_mac, network.held == 0 ? 1 : ETHMAC_DMA_BATCH);
+    ethmac_tell_at(&network_mac, network.held < 2 ? 1 : ETHMAC_DMA_BATCH);
 }
 
 #endif

@@ -167,8 +167,9 @@ INLINE void send_outbox(net_t *net, net_port_t *port)
     packet_t *packet;
 
     while ((packet = RING_POP(&net->outbox)) != NULL) {
+        net_verdict_t verdict = udp_output(net, packet);
         unhold(net, packet);
-        dispose(net, port, packet, udp_output(net, packet));
+        dispose(net, port, packet, verdict);
     }
 }
 

@@ -1,11 +1,6 @@
 /* The application tier's side of UDP: it meets the protocol tier in rings alone. */
 #include "udp_socket.h"
 
-packet_t *udp_receive(udp_socket_t *socket)
-{
-    return RING_POP(&socket->inbox);
-}
-
 void udp_release(net_t *net, packet_t *packet)
 {
     /* Has room for all packets there are. */

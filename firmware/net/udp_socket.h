@@ -90,7 +90,10 @@ static inline bool udp_is_empty(const udp_socket_t *socket)
 }
 
 /* The oldest datagram in the inbox, which is then the application's, or NULL. */
-packet_t *udp_receive(udp_socket_t *socket);
+static inline packet_t *udp_receive(udp_socket_t *socket)
+{
+    return RING_POP(&socket->inbox);
+}
 
 /* Gives back a packet from udp_receive() or udp_reserve(). Post to the protocol tier after it. */
 void udp_release(net_t *net, packet_t *packet);

@@ -32,10 +32,10 @@ from .search import highest
 SIZES = (64, 128, 256, 512, 1024, 1280, 1518)
 #: What the firmware does with the frames, and the port for it.
 SERVICES = {"echo": ECHO_PORT, "echo in the stack": FAST_ECHO_PORT, "sink": SINK_PORT}
-#: The firmware is ready by then; so long behind that come the introduction, and the first frame.
+#: The firmware is ready long before the introduction.
 _READY = 150_000
-_INTRODUCTION = 10_000
-_START = 30_000
+_INTRODUCTION = 50_000
+_START = 100_000
 #: After the last frame everything is through when so many more could have come, or so many cycles
 #: have passed for each of them.
 _TAIL_FRAMES = 32
