@@ -156,7 +156,7 @@
 #define ETHMAC_DMA_TRANSMIT 16
 #endif
 
-/* Frames, and microseconds, for which those wait that come while the application has datagrams to work on. */
+/* Frames, and microseconds, for which those wait that come while datagrams wait for the application. */
 #ifndef ETHMAC_DMA_BATCH
 #define ETHMAC_DMA_BATCH 8
 #endif
