@@ -41,6 +41,10 @@ def register_cpus() -> Mapping[str, type]:
     except ModuleNotFoundError as error:
         if error.name != plugin:
             raise
+    for cpu in litex_cpu.CPUS.values():
+        # LiteX adds a CPU's reserved lines to what is otherwise the same for all of them.
+        if cpu.interrupts is litex_cpu.CPU.interrupts:
+            cpu.interrupts = {}
     return litex_cpu.CPUS
 
 

@@ -146,3 +146,10 @@ def test_a_cpu_that_moves_memories_is_refused(monkeypatch):
     monkeypatch.setitem(litex_cpu.CPUS, "mover", Mover)
     with pytest.raises(ValueError, match="cpu must leave sram at 0x10000000, not move it"):
         SimulationSoC(dataclasses.replace(USUAL, cpu="mover"))
+
+
+def test_the_lines_that_one_cpu_reserves_are_free_with_the_next():
+    quiet_litex_logs()
+    reserved = SimulationSoC(simulation_params(cpu="picorv32")).irq.locs
+    assert {"ebreak_ecall_illegal", "bus_error"} <= reserved.keys()
+    assert not {"ebreak_ecall_illegal", "bus_error"} & SimulationSoC(USUAL).irq.locs.keys()
