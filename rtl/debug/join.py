@@ -24,7 +24,7 @@ class DebugJoin:
         p = self.params
         if not p.debug:
             return C(0)
-        mode = m.submodules.debug = DebugMode(p)
+        mode = m.submodules.debug_mode = DebugMode(p)
         triggers = m.submodules.triggers = Triggers(p)
         execute = self._execute
         stage = self._m

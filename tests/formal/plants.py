@@ -304,5 +304,29 @@ _ALL = [
         check="bus-accesses-2",
         finds=("then_its_instruction",),
     ),
+    Plant(
+        name="dcsr-is-for-all-tiers",
+        module="debug.hart",
+        text='with m.If(self._writes(m, "dcsr") & (tier == own)):',
+        bug='with m.If(self._writes(m, "dcsr")):',
+        check="debug-twins",
+        finds=("core_undebugged", "other_undebugged"),
+    ),
+    Plant(
+        name="debugger-stops-urgent-tiers",
+        module="debug.hart",
+        text="self.alone.eq(waited[-1])",
+        bug="self.alone.eq(self.forced.any())",
+        check="debug-latency",
+        finds=("in_the_next_cycle",),
+    ),
+    Plant(
+        name="dpc-is-the-next-instruction",
+        module="debug.hart",
+        text="pc_write.data.eq(self.m_pc),",
+        bug="pc_write.data.eq(self.m_pc + 1),",
+        check="debug-pc-1",
+        finds=("goes_on", "interrupted_between"),
+    ),
 ]
 PLANTS: dict[str, Plant] = {plant.name: plant for plant in _ALL}

@@ -151,14 +151,18 @@ def _any_state(fill) -> Bench:
     return bench
 
 
-def _latency() -> Bench:
-    program = boot(2) | {
+def waiting_top() -> dict[int, int]:
+    """A program of two tiers, of which the more urgent one waits for its timer."""
+    return boot(2) | {
         ENTRY[1]: li(5, MTIE),
         ENTRY[1] + 4: csrw("mie", 5),
         ENTRY[1] + 8: WFI,
         ENTRY[1] + 12: NOP,
     }
-    bench = Bench(small_core(2), program=program)
+
+
+def _latency() -> Bench:
+    bench = Bench(small_core(2), program=waiting_top())
     latency(bench)
     bench.cut("core.divider.steps")
     return bench

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from amaranth.hdl import Cat, Value
+from amaranth.hdl import C, Cat, Value
 from amaranth.lib import data
 
 from tierv.rtl.backend.bus import SlotState
 from tierv.rtl.frontend.fetch import BUFFER_PAIRS
-from tierv.rtl.isa import csr_addresses
+from tierv.rtl.isa import csr_addresses, debug_csr_addresses
 from tierv.rtl.layouts import (
     PC_BITS,
     PRODUCER,
@@ -37,8 +37,9 @@ SHARED_CSRS = tuple(
     or name in ("mpost", "mceiling")
 )
 
-#: Addresses that are some CSR's.
+#: Addresses that are some CSR's, and some of external debug.
 EXISTING = tuple(CSR.values())
+DEBUG = tuple(debug_csr_addresses().values())
 
 #: Registers with one element for each tier, and the element's width.
 PER_TIER = {
@@ -316,7 +317,8 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     reads_started = side.wire("csrs.reads_mtierrun", 1)
     # Where there is no CSR, what is selected does not matter.
     named, written = (one_of(address, EXISTING) for address in (m.csr_address, write.address))
-    yield f"{name} csr exists", ~(m.certain & m.control.csr) | named
+    of_debug = one_of(m.csr_address, DEBUG) if core.params.debug else C(0)
+    yield f"{name} csr exists", ~(m.certain & m.control.csr) | named | of_debug
     yield f"{name} completes", ~m.completes | m.certain
     yield f"{name} departs", m.completes | m.departs
     yield f"{name} written csr exists", ~write.write | written

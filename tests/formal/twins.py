@@ -8,6 +8,8 @@ bus: the most urgent tier makes no access to it. The lower tiers use the bus as 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from amaranth.hdl import C, Cat, Mux, Value
 
 from tierv.rtl.isa import csr_addresses
@@ -22,8 +24,8 @@ CSR = csr_addresses()
 class Twins:
     """Two cores that differ in what their lower tiers do."""
 
-    def __init__(self, tiers: int) -> None:
-        self.bench = Bench(small_core(tiers))
+    def __init__(self, tiers: int, **options) -> None:
+        self.bench = Bench(small_core(tiers, **options))
         bench = self.bench
         self.top = tiers - 1
         first = bench.core
@@ -90,7 +92,7 @@ class Twins:
         bench = self.bench
         sides = [Side(bench, name, core, self.top) for name, core in self.cores.items()]
         conditions = []
-        for name, condition in related(bench, *sides):
+        for name, condition in [*related(bench, *sides), *self.more_related(*sides)]:
             conditions.append(condition)
             bench.assume_at_start(condition)
             bench.always("".join(c if c.isalnum() else "_" for c in name), condition)
@@ -98,14 +100,18 @@ class Twins:
             bench.same_rows += [(memory, rows * self.top + row) for row in range(rows)]
         return Cat(conditions).all()
 
+    def more_related(self, *sides: Side) -> Iterator[tuple[str, Value]]:
+        """What else holds of cores with more than these have."""
+        yield from ()
+
     def parted(self) -> Value:
         """Something of a lower tier issued in one core and not in the other."""
         lower = [core.issue_valid & (core.issue_tier != self.top) for core in self.cores.values()]
         return self.bench.held(lower[0] ^ lower[1], name="parted")
 
 
-def _build() -> Bench:
-    twins = Twins(2)
+def twin_bench(twins: Twins) -> Bench:
+    """The bench of the proof."""
     twins.alike()
     bench, core = twins.bench, twins.bench.core
     issues = core.issue_valid & (core.issue_tier == twins.top)
@@ -118,7 +124,7 @@ CHECKS = [
         name="twins",
         claim="two cores with the same most urgent tier and inputs behave alike in it, cycle by"
         " cycle and for ever, whatever their lower tiers do",
-        build=_build,
+        build=lambda: twin_bench(Twins(2)),
         depth=1,
         cover_depth=14,
         method=Method.RELATION,
