@@ -111,7 +111,8 @@ def run(**options) -> None:
 
     The exit status is the firmware's exit code, or 12 if it did not end within the limit.
     """
-    hardware = {name: options[name] for name in ("cpu", "cpu_variant", "uarts")}
+    names = ("cpu", "cpu_variant", "uarts", "eth_dma", "eth_bits_per_second")
+    hardware = {name: options[name] for name in names}
     soc = chosen_soc(**hardware, sys_clk_hz=options["sys_clk_hz"], uart_baud=options["uart_baud"])
     path = options["wave"]
     wave = path and Wave(path=path, first_cycle=options["wave_from"], last_cycle=options["wave_to"])
