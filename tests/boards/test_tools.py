@@ -140,6 +140,7 @@ def test_yosys_that_stops_halfway_is_an_error(elsewhere, monkeypatch):
     project = Project(BOARDS["ecpix5"])
     project.gateware.mkdir(parents=True)
     monkeypatch.setattr(Ecp5Flow, "_run", lambda self, command, folder: None)
+    monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
     with pytest.raises(
         BuildError, match=r"yosys has stopped halfway .* there is no .*ecpix5\.json"
     ):

@@ -255,7 +255,9 @@ def test_coremark_at_the_clock_is_that_of_the_core_with_memories():
     assert results.at_clock(measured, {"rows": []}) == {}
 
 
-def test_peers_that_were_not_measured_again_are_kept():
+def test_peers_that_were_not_measured_again_are_kept(monkeypatch):
+    monkeypatch.setattr(results, "tool_versions", lambda: {})
+
     def content(measured, seeds=1):
         config = {"device": "one", "target_mhz": 100, "tools": {}, "seeds": [*range(seeds)]}
         return {"rows": measured, "config": config}
