@@ -71,14 +71,15 @@ class BusFetcher(wiring.Component):
         dropped = self.cancel | cancelled
         with m.Switch(state):
             with m.Case(self.State.IDLE):
+                # Taken whether it starts or not, which is known late.
+                m.d.sync += [
+                    self.tier.eq(self.start_tier),
+                    pc.eq(self.start_pc),
+                    cancelled.eq(0),
+                    self.faults.eq(0),
+                ]
                 with m.If(self.start):
-                    m.d.sync += [
-                        state.eq(Mux(self.start_pc[0], self.State.SECOND, self.State.FIRST)),
-                        self.tier.eq(self.start_tier),
-                        pc.eq(self.start_pc),
-                        cancelled.eq(0),
-                        self.faults.eq(0),
-                    ]
+                    m.d.sync += state.eq(Mux(self.start_pc[0], self.State.SECOND, self.State.FIRST))
             with m.Case(self.State.FIRST, self.State.SECOND):
                 finished = self.ack | self.error
                 with m.If(self.active & finished):
