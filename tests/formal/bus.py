@@ -81,7 +81,7 @@ def accesses(bench: Bench, buffered: bool) -> None:
     pays = bench.named(transaction & owed, "pays")
     with m.If(transaction):
         m.d.sync += [
-            *(kept.eq(seen) for kept, seen, _ in record.values() if True),
+            *(kept.eq(seen) for kept, seen, _ in record.values()),
             record_data.eq(data),
             record_failed.eq(failed),
         ]

@@ -12,11 +12,11 @@ from tierv.rtl.tierv import Core
 
 from .bench import Bench, one_of, small_core
 from .chains import program_counter
-from .check import Check, Method
+from .check import Check
 from .priority import latency, waiting_top
 from .programs import boot
 from .relation import EXISTING, Side
-from .twins import Twins, twin_bench
+from .twins import Twins, twin_check
 
 _DEBUG = {"debug": True, "triggers": 1}
 #: CSRs of external debug that every instruction may read.
@@ -135,15 +135,7 @@ CHECKS = [
         build=_urgent,
         depth=26,
     ),
-    Check(
-        name="debug-twins",
-        claim="two cores with the same most urgent tier and inputs behave alike in it, whatever"
-        " debuggers do with their lower tiers",
-        build=lambda: twin_bench(DebuggedTwins(2)),
-        depth=1,
-        cover_depth=14,
-        method=Method.RELATION,
-    ),
+    twin_check("debug-twins", "whatever debuggers do with their lower tiers", DebuggedTwins),
     Check(
         name="debug-pc-1",
         claim="a halted tier is still, and when it is resumed its program goes on where it was",

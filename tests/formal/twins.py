@@ -110,8 +110,7 @@ class Twins:
         return self.bench.held(lower[0] ^ lower[1], name="parted")
 
 
-def twin_bench(twins: Twins) -> Bench:
-    """The bench of the proof."""
+def _bench(twins: Twins) -> Bench:
     twins.alike()
     bench, core = twins.bench, twins.bench.core
     issues = core.issue_valid & (core.issue_tier == twins.top)
@@ -119,15 +118,21 @@ def twin_bench(twins: Twins) -> Bench:
     return bench
 
 
-CHECKS = [
-    Check(
-        name="twins",
-        claim="two cores with the same most urgent tier and inputs behave alike in it, cycle by"
-        " cycle and for ever, whatever their lower tiers do",
-        build=lambda: twin_bench(Twins(2)),
+def twin_check(name: str, claim: str, twins: type[Twins], *, short: bool = False) -> Check:
+    """The check that such cores of two tiers behave alike."""
+    return Check(
+        name=name,
+        claim=f"two cores with the same most urgent tier and inputs behave alike in it, {claim}",
+        build=lambda: _bench(twins(2)),
         depth=1,
         cover_depth=14,
         method=Method.RELATION,
-        short=True,
+        short=short,
+    )
+
+
+CHECKS = [
+    twin_check(
+        "twins", "cycle by cycle and for ever, whatever their lower tiers do", Twins, short=True
     ),
 ]
