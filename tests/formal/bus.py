@@ -181,7 +181,7 @@ CHECKS = [
             short=short,
         )
         for tiers, buffered, depth, short in (
-            (1, False, 15, True),
+            (1, False, 14, True),
             (1, True, 20, False),
             (2, False, 20, False),
         )
