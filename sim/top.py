@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from unittest.mock import patch
 
 from litedram.modules import M12L64322A, SDRAMModule
-from litedram.phy.model import SDRAMPHYModel
+from litedram.phy import model as sdram_model
+from litedram.phy.model import BankModel, SDRAMPHYModel
 from litespi.modules import S25FL128L
 from litespi.opcodes import SpiNorFlashOpCodes
 from litespi.phy.model import LiteSPIPHYModel
@@ -29,6 +31,15 @@ UART_PINS = ("tx", "rx", "rts_n", "cts_n")
 TOP_MODULE = "sim"
 #: External memory that the BIOS tests; more takes long.
 _MEMTEST_BYTES = 8 << 10
+
+
+class _UnmaskedBank(BankModel):
+    """A bank of a chip whose mask pins are tied: every byte of a word is written."""
+
+    def __init__(self, *arguments, **options) -> None:
+        BankModel.__init__(self, *arguments, **options)
+        # What the PHY drives from now on; the bank has had its own, which stays 0.
+        self.write_mask = Signal.like(self.write_mask)
 
 
 def _record(layout: list[tuple[str, int]]) -> list[Subsignal]:
@@ -110,7 +121,9 @@ class SimulationSoC(TierVSoC):
     def sdram_phy(self) -> tuple[LiteXModule, SDRAMModule]:
         """LiteDRAM's model of an SDRAM of 8 MiB, as on a Colorlight i9: 32 bits, single rate."""
         module = M12L64322A(self.params.sys_clk_hz, "1:1")
-        phy = SDRAMPHYModel(module, data_width=32, clk_freq=self.params.sys_clk_hz)
+        bank = BankModel if self.params.sdram_masks else _UnmaskedBank
+        with patch.object(sdram_model, "BankModel", bank):
+            phy = SDRAMPHYModel(module, data_width=32, clk_freq=self.params.sys_clk_hz)
         return phy, module
 
     def spi_flash(self) -> dict[str, Any]:

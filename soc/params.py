@@ -75,11 +75,14 @@ class SocParams:
     main_ram_bytes: int = soc_map.SIZES["main_ram"]
     #: ``main_ram`` is external memory, which the platform gives, behind LiteDRAM.
     sdram: bool = False
+    #: It has pins that mask bytes; otherwise a store of some bytes reads the word before.
+    sdram_masks: bool = True
     #: Caches of it, which this project's core has, and their lines; 0: there is none.
     icache_bytes: int = 0
     dcache_bytes: int = 0
     cache_line_bytes: int = CoreParams.cache_line_bytes
-    #: Of the local memories, which this project's core has; multiples of 16 KiB if they are filled.
+    #: Of the local memories, which this project's core has; multiples of 16 KiB if they are filled
+    #: with a program.
     itcm_bytes: int = soc_map.SIZES["itcm"]
     dtcm_bytes: int = soc_map.SIZES["dtcm"]
     #: The local memories hold a program when the FPGA has been configured; the core starts in it.
@@ -118,7 +121,7 @@ class SocParams:
                 raise ValueError(f"{name} must be a power of two, not {slots!r}")
         for name, least in _LEAST_BYTES.items():
             size = self._check(f"{name}_bytes", least, soc_map.room(name))
-            if name in ("itcm", "dtcm") and self.filled_memories:
+            if name in ("itcm", "dtcm") and self.filled_memories and not self.bios:
                 if size % FILLED_STEP_BYTES:
                     step = FILLED_STEP_BYTES
                     raise ValueError(f"{name}_bytes must be a multiple of {step}, not {size!r}")
@@ -126,6 +129,8 @@ class SocParams:
                 raise ValueError(f"{name}_bytes must be a power of two, not {size!r}")
         if self.debug and self.cpu != "tierv":
             raise ValueError(f"debug must be False with the CPU {self.cpu!r}, not {self.debug!r}")
+        if not self.sdram and not self.sdram_masks:
+            raise ValueError("sdram_masks must be True without sdram, not False")
         if self.sdram and self.main_ram_bytes:
             raise ValueError(f"main_ram_bytes must be 0 with sdram, not {self.main_ram_bytes!r}")
         for name in ("icache_bytes", "dcache_bytes"):

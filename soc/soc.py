@@ -28,6 +28,7 @@ from .mailbox import Mailbox, mailbox_constants
 from .params import CONSOLE_FIFO_BYTES, GIGABIT_ETHERNET, SocParams
 from .serial import SOURCE as SERIAL_SOURCE
 from .serial import SerialParams, SerialPorts
+from .whole_words import WholeWords
 
 #: Memories on the bus whose origin a CPU class may not move.
 _FIXED_ORIGINS = ("rom", "sram", "main_ram")
@@ -209,7 +210,12 @@ class TierVSoC(SoCCore):
         phy, module = self.sdram_phy()
         # LiteX's software knows it by this name, if it has registers.
         self.ddrphy = phy
+        self.cpu.whole_words = not self.params.sdram_masks
         self.add_sdram("sdram", phy=phy, module=module, l2_cache_size=0)
+        if not self.params.sdram_masks:
+            memory = self.bus.slaves["main_ram"]
+            self.whole_words = WholeWords(memory, getattr(self.cpu, "cached_words", None))
+            self.bus.slaves["main_ram"] = self.whole_words.bus
         if self.params.icache_bytes or self.params.dcache_bytes:
             self.cpu.cache(1 << (self.bus.regions["main_ram"].size - 1).bit_length())
 

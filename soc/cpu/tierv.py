@@ -22,6 +22,7 @@ from ..dma.port import SharedPort
 from ..instance_ports import wishbone_ports
 from ..line_reader import WORD_BITS, LineReader
 from ..map import ORIGINS, SIZES
+from ..whole_words import WholeWords
 from .filled import filled_cluster_verilog, room_bytes
 
 #: Tiers of each variant.
@@ -73,6 +74,8 @@ class TierV(CPU):
         )
         #: Whether the memories have the content of files from configuration on (``filled.py``).
         self.filled_memories = False
+        #: Whether external memory takes whole words only (``WholeWords``).
+        self.whole_words = False
         self._debug: ExternalDebug | None = None
         self.reset = Signal()
         self.interrupt = Signal(MAX_LINES)
@@ -138,8 +141,13 @@ class TierV(CPU):
                 "both", address_width=address_width - narrower, data_width=WORD_BITS
             )
             self.port_converter = LiteDRAMNativePortConverter(wide, port)
+        lines = self.memory_bus
+        if self.whole_words:
+            lines = _bus()
+            self.cached_words = WholeWords(lines)
+            self.comb += self.memory_bus.connect(self.cached_words.bus)
         self.line_reader = LineReader(
-            self.memory_bus,
+            lines,
             wide,
             base=ORIGINS["main_ram"],
             line_bytes=self.parameters.cache_line_bytes,

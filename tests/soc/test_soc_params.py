@@ -38,6 +38,10 @@ from tierv.soc.params import SocParams
         ({"echo_bins": 8192}, "echo_bins must be an integer from 0 to 4096, not 8192"),
         ({"itcm_bytes": 48 << 10}, "itcm_bytes must be a power of two, not 49152"),
         (
+            {"filled_memories": True, "bios": True, "itcm_bytes": 48 << 10},
+            "itcm_bytes must be a power of two, not 49152",
+        ),
+        (
             {"filled_memories": True, "itcm_bytes": 40 << 10},
             "itcm_bytes must be a multiple of 16384, not 40960",
         ),
@@ -45,6 +49,7 @@ from tierv.soc.params import SocParams
         ({"rom_bytes": 0}, "rom_bytes must not be 0 without filled_memories"),
         ({"cpu": "vexriscv", "filled_memories": True}, "must be False for 'vexriscv'"),
         ({"sdram": True}, "main_ram_bytes must be 0 with sdram, not 262144"),
+        ({"sdram_masks": False}, "sdram_masks must be True without sdram, not False"),
         ({"icache_bytes": 4096}, "icache_bytes must be 0 without sdram, not 4096"),
         (
             {"cpu": "vexriscv", "sdram": True, "main_ram_bytes": 0, "dcache_bytes": 4096},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from debug_session import build_debugged, said, session
@@ -127,6 +129,13 @@ def test_a_debugger_and_a_tier_see_through_the_caches_what_the_other_writes(
             int(said(output, name)) for name in ("first", "second", "stopped", "still", "goes on")
         )
         assert 12 < first < second < stopped == still < on
+
+
+def test_a_memory_whose_bytes_cannot_be_masked_loses_none():
+    soc = dataclasses.replace(SOC, sdram_masks=False)
+    simulation = Simulation(build_model(ModelParams(soc=soc, profile=False)))
+    program = build_firmware("bytes", simulation.model.include, layout="local")
+    assert simulation.run(program, cycles=2_000_000).exit_code == 0
 
 
 @pytest.mark.slow
