@@ -14,7 +14,7 @@ from tierv.sim.elf import Program
 from tierv.sim.paths import BuildError
 
 from . import load, readme, selftest, vendor
-from .board import Board, Family, Phy
+from .board import Board, Family, Phy, with_debug
 from .board import with_bios as with_bios_variant
 from .ecp5 import Ecp5Flow, Routed
 from .flash_image import flash_image
@@ -69,8 +69,9 @@ def _with_app(board: Board, app: str | None) -> Board:
     return board if app is None else dataclasses.replace(board, app=app)
 
 
-def _variant(board: Board, bios: bool) -> Board:
-    return with_bios_variant(board) if bios else board
+def _variant(board: Board, bios: bool, debug: bool) -> Board:
+    board = with_bios_variant(board) if bios else board
+    return with_debug(board) if debug else board
 
 
 def _bitstream(board: Board) -> Path:
@@ -114,9 +115,7 @@ def bitstream(
     """
     if with_bios and app is not None:
         raise ValueError(f"either --with-bios or --app must be given, not both: {app}")
-    board = _variant(_with_app(board, app), with_bios)
-    if debug:
-        board = dataclasses.replace(board, soc=dataclasses.replace(board.soc, debug=True))
+    board = _variant(_with_app(board, app), with_bios, debug)
     project = complete(board)
     click.echo(f"project: {project.gateware}")
     if project_only:
@@ -124,7 +123,10 @@ def bitstream(
     if board.family is Family.ECP5:
         flow = Ecp5Flow(project, seed)
         _show(flow.route())
-        path = flow.pack(memory_images(Program(project.program), project.memory_bytes))
+        if board.soc.bios:
+            path = flow.pack_as_routed()
+        else:
+            path = flow.pack(memory_images(Program(project.program), project.memory_bytes))
     else:
         path = vendor.build(project)
     _tell(board, path)
@@ -134,15 +136,16 @@ def bitstream(
 @_BOARD
 @click.option("--file", "path", type=_FILE, help="ELF file instead of the board's own program.")
 @_APP
-def firmware(board: Board, path: Path | None, app: str | None) -> None:
+@_DEBUG
+def firmware(board: Board, path: Path | None, app: str | None, debug: bool) -> None:
     """Replace the firmware in an existing bitstream, without placing and routing again."""
     if path is not None and app is not None:
         raise ValueError(f"either --file or --app must be given, not both: {path} and {app}")
-    board = _with_app(board, app)
+    board = _variant(_with_app(board, app), False, debug)
     if board.family is not Family.ECP5:
         raise ValueError(
-            f"board must be one with an ECP5 for this, not {board.name}:"
-            f" make bitstream BOARD={board.name} builds it with new firmware"
+            f"board must be one with an ECP5 for this, not {board.base_name}:"
+            f" make bitstream {board.make_arguments} builds it with new firmware"
         )
     project = Project(board)
     program = Program(path) if path else build_program(project)
@@ -152,9 +155,10 @@ def firmware(board: Board, path: Path | None, app: str | None) -> None:
 @main.command("load")
 @_BOARD
 @_WITH_BIOS
-def load_board(board: Board, with_bios: bool) -> None:
+@_DEBUG
+def load_board(board: Board, with_bios: bool, debug: bool) -> None:
     """Load the bitstream into the FPGA, until it loses power."""
-    board = _variant(board, with_bios)
+    board = _variant(board, with_bios, debug)
     path = _bitstream(board)
     load.run(load.load_commands(board, path), board, path)
 
@@ -162,8 +166,9 @@ def load_board(board: Board, with_bios: bool) -> None:
 @main.command()
 @_BOARD
 @_WITH_BIOS
+@_DEBUG
 @click.option("--program", type=_FILE, help="Write this instead: a program that the BIOS boots.")
-def flash(board: Board, with_bios: bool, program: Path | None) -> None:
+def flash(board: Board, with_bios: bool, debug: bool, program: Path | None) -> None:
     """Write the bitstream to the flash from which the FPGA starts, or a program behind it."""
     if program is not None:
         image = Project(board).folder / "program.bin"
@@ -171,7 +176,7 @@ def flash(board: Board, with_bios: bool, program: Path | None) -> None:
         image.write_bytes(flash_image(board, program.read_bytes()))
         load.run(load.program_commands(board, image), board, image)
         return
-    board = _variant(board, with_bios)
+    board = _variant(board, with_bios, debug)
     path = _bitstream(board)
     load.run(load.flash_commands(board, path), board, path)
 

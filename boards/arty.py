@@ -16,6 +16,7 @@ from litex_boards.platforms.digilent_arty import Platform
 from .board import (
     LITTLE_DEFINES,
     LITTLE_MEMORY,
+    SMALL_LOCAL,
     Board,
     ExternalMemory,
     Family,
@@ -35,8 +36,6 @@ def _pmod_ja(port: int) -> SerialPins:
 
 
 _CACHES = {"icache_bytes": 8 << 10, "dcache_bytes": 8 << 10}
-#: Of the A7-35T's 50 block RAMs of 36 kbit, the BIOS takes 16.
-_SMALL_LOCAL = {"itcm_bytes": 32 << 10, "dtcm_bytes": 16 << 10}
 _DDR3 = ExternalMemory(module=MT41K128M16, pins="ddram", soc=_CACHES)
 
 ARTY = Board(
@@ -53,7 +52,7 @@ ARTY = Board(
     serial=tuple(_pmod_ja(port) for port in range(4)),
     io_standard="LVCMOS33",
     soc=board_params(sys_clk_hz=75_000_000, **LITTLE_MEMORY),
-    memory=dataclasses.replace(_DDR3, soc=_CACHES | _SMALL_LOCAL),
+    memory=dataclasses.replace(_DDR3, soc=_CACHES | SMALL_LOCAL),
     # The bitstream of the larger FPGA ends before that.
     flash=SpiFlash(module=lambda: S25FL128L(SpiNorFlashOpCodes.READ_1_1_4), program_offset=4 << 20),
     defines=LITTLE_DEFINES,

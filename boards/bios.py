@@ -16,8 +16,8 @@ from litex.soc.integration.builder import Builder
 from tierv.sim.bios import check_tools, run_litex
 from tierv.sim.paths import BuildError, build_root, step
 
-from .board import BIOS_SUFFIX, Board, with_bios
-from .registry import find_board
+from .board import Board
+from .registry import find_variant
 from .soc import BoardSoC
 
 
@@ -31,7 +31,7 @@ def build_bios(board: Board) -> list[int]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with step(f"LiteX BIOS for {board.name}"):
-        run_litex(__name__, board.name.removesuffix(BIOS_SUFFIX), folder)
+        run_litex(__name__, board.name, folder)
     image = (folder / "software/bios/bios.bin").read_bytes()
     if len(image) > board.soc.rom_bytes:
         raise BuildError(
@@ -42,7 +42,7 @@ def build_bios(board: Board) -> list[int]:
 
 
 def _build_here(name: str, folder: Path) -> None:
-    board = with_bios(find_board(name))
+    board = find_variant(name)
     builder = Builder(
         BoardSoC(board, board.platform()), output_dir=str(folder), compile_gateware=False
     )

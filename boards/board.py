@@ -14,11 +14,11 @@ from tierv.soc.params import SocParams
 
 #: An Ethernet MAC needs every frame's words faster than the line brings them.
 MIN_GIGABIT_CLOCK_HZ = 32_000_000
-#: What a board's name ends in then.
-BIOS_SUFFIX = "_bios"
+#: What the name of a board that is built another way ends in.
+BIOS_SUFFIX, DEBUG_SUFFIX = "_bios", "_debug"
 #: Memories of LiteX's BIOS.
 BIOS_ROM_BYTES, BIOS_SRAM_BYTES = 64 << 10, 8 << 10
-#: A word of a flash at its slowest is some 200 cycles away.
+#: A word of a flash at its slowest, by one data pin, is some 300 cycles away.
 FLASH_TIMEOUT_CYCLES = 1024
 #: Of a board with little block RAM: the services with fewer packets, all in the local memories.
 LITTLE_MEMORY = {"itcm_bytes": 96 << 10, "eth_rx_slots": 4, "eth_tx_slots": 2, "echo_bins": 256}
@@ -30,6 +30,12 @@ LITTLE_DEFINES = (
     "TERMINAL_TRANSMIT_WORDS=512",
     "LIN_NODES=2",
 )
+#: What such a board with a BIOS, which takes much of it, has left for the local memories.
+SMALL_LOCAL = {"itcm_bytes": 32 << 10, "dtcm_bytes": 16 << 10}
+#: Longer lines on Intel's FPGAs, because the tags are registers there.
+CYCLONE_CACHES = {"icache_bytes": 4 << 10, "dcache_bytes": 4 << 10, "cache_line_bytes": 64}
+#: System clock of an ECP5 with DDR3, half of the memory's. LiteX's own targets have 48 to 75 MHz.
+ECP5_DDR3_CLOCK_HZ = 62_500_000
 
 
 class Family(enum.Enum):
@@ -65,21 +71,35 @@ class SerialPins:
 class ExternalMemory:
     """An SDRAM, and what the SoC in front of it is to be like."""
 
-    #: LiteDRAM's description of the chip.
+    #: LiteDRAM's description of the chip, and its data pins.
     module: type[SDRAMModule]
+    data_bits: int = 16
     #: Resource of its pins, and of its clock if that is a pin apart (single data rate).
     pins: str
     clock: str | None = None
+    #: Degrees by which that clock is behind the system's.
+    clock_phase: int = 90
+    #: Whether there are pins that mask bytes.
+    masks: bool = True
+    #: For people: where it is, if a user has to add it.
+    where: str | None = None
     #: What differs in ``SocParams``: caches, and room in the block RAMs for them and for a BIOS.
     soc: Mapping[str, int] = field(hash=False)
+
+    @property
+    def total_bytes(self) -> int:
+        """Size of the chip."""
+        return self.module.nbanks * self.module.nrows * self.module.ncols * self.data_bits // 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpiFlash:
     """The flash from which the FPGA starts, with room for a program that a BIOS boots."""
 
-    #: Makes LiteSPI's description of the chip; all four of its data pins are connected.
+    #: Makes LiteSPI's description of the chip, with the command by which it is read.
     module: Callable[[], SpiNorFlashModule]
+    #: LiteX's name for the pins that are used.
+    mode: str = "4x"
     #: Where the program begins, in bytes: behind the bitstream.
     program_offset: int
 
@@ -138,10 +158,26 @@ class Board:
     notes: tuple[str, ...] = field(default=())
 
     @property
+    def has_ecp5_ddr3(self) -> bool:
+        """Whether the SoC uses DDR3 at an ECP5, whose PHY takes part in making the clocks."""
+        memory = self.memory
+        uses = self.soc.sdram and memory is not None and memory.clock is None
+        return uses and self.family is Family.ECP5
+
+    @property
     def make_arguments(self) -> str:
         """What tells ``make`` that it is this board."""
-        name = self.name.removesuffix(BIOS_SUFFIX)
-        return f"BOARD={name} ARGS=--with-bios" if self.soc.bios else f"BOARD={name}"
+        return " ".join((f"BOARD={self.base_name}", *self._variant_arguments()))
+
+    @property
+    def base_name(self) -> str:
+        """The board's name, however it is built."""
+        return self.name.removesuffix(DEBUG_SUFFIX).removesuffix(BIOS_SUFFIX)
+
+    def _variant_arguments(self) -> list[str]:
+        options = [("--with-bios", self.soc.bios), ("--debug", self.soc.debug)]
+        given = " ".join(option for option, has in options if has)
+        return [f'ARGS="{given}"' if " " in given else f"ARGS={given}"] if given else []
 
     def __post_init__(self) -> None:
         if len(self.serial) != self.soc.uarts:
@@ -173,6 +209,7 @@ def with_bios(board: Board) -> Board:
         raise ValueError(f"board must have external memory for a BIOS, which {board.name} has not")
     changes = {
         "sdram": True,
+        "sdram_masks": board.memory.masks,
         "bios": True,
         "main_ram_bytes": 0,
         "rom_bytes": BIOS_ROM_BYTES,
@@ -184,6 +221,11 @@ def with_bios(board: Board) -> Board:
         changes["bus_timeout_cycles"] = FLASH_TIMEOUT_CYCLES
     soc = replace(board.soc, **changes)
     return replace(board, name=f"{board.name}{BIOS_SUFFIX}", soc=soc)
+
+
+def with_debug(board: Board) -> Board:
+    """The board with external debug, through the JTAG of its FPGA."""
+    return replace(board, name=f"{board.name}{DEBUG_SUFFIX}", soc=replace(board.soc, debug=True))
 
 
 def board_params(**changes) -> SocParams:

@@ -5,9 +5,23 @@ The smaller i5 has too little block RAM for the services.
 
 from __future__ import annotations
 
+from litedram.modules import M12L64322A
+from litespi.modules import W25Q64
+from litespi.opcodes import SpiNorFlashOpCodes
 from litex_boards.platforms.colorlight_i5 import Platform
 
-from .board import LITTLE_DEFINES, LITTLE_MEMORY, Board, Family, Phy, SerialPins, board_params
+from .board import (
+    LITTLE_DEFINES,
+    LITTLE_MEMORY,
+    SMALL_LOCAL,
+    Board,
+    ExternalMemory,
+    Family,
+    Phy,
+    SerialPins,
+    SpiFlash,
+    board_params,
+)
 
 #: Sites of PMOD E, which is on P3 of the extension board.
 _PMOD_E = ("C17", "B18", "B20", "F20", "A18", "A19", "B19", "D20")
@@ -31,6 +45,21 @@ COLORLIGHT_I9 = Board(
     ),
     io_standard="LVCMOS33",
     soc=board_params(sys_clk_hz=50_000_000, **LITTLE_MEMORY),
+    # An EM638325, which is alike; the board ties its mask pins.
+    memory=ExternalMemory(
+        module=M12L64322A,
+        data_bits=32,
+        pins="sdram",
+        clock="sdram_clock",
+        clock_phase=180,
+        masks=False,
+        soc={"icache_bytes": 8 << 10, "dcache_bytes": 8 << 10, **SMALL_LOCAL},
+    ),
+    flash=SpiFlash(
+        module=lambda: W25Q64(SpiNorFlashOpCodes.READ_1_1_1),
+        mode="1x",
+        program_offset=4 << 20,
+    ),
     defines=LITTLE_DEFINES,
     loader=("--board", "colorlight-i9"),
 )

@@ -1,14 +1,16 @@
 """Terasic DE0-Nano: no Ethernet; serial ports on the GPIO header JP1.
 
-Its 66 block RAMs of 1 KiB hold small local memories. The system clock is the oscillator's, which no
+Its 66 block RAMs of 1 KiB hold small local memories; with a BIOS, which takes half of them, smaller
+ones and small caches. The system clock is the oscillator's, which no
 vendor tool has confirmed; Quartus' own report is judged when it has run.
 """
 
 from __future__ import annotations
 
+from litedram.modules import IS42S16160
 from litex_boards.platforms.terasic_de0nano import Platform
 
-from .board import Board, Family, SerialPins, board_params
+from .board import Board, ExternalMemory, Family, SerialPins, board_params
 
 
 def _jp1(tx: int, rx: int) -> SerialPins:
@@ -33,6 +35,20 @@ DE0_NANO = Board(
         echo_bins=256,
         itcm_bytes=32 << 10,
         dtcm_bytes=16 << 10,
+    ),
+    memory=ExternalMemory(
+        module=IS42S16160,
+        pins="sdram",
+        clock="sdram_clock",
+        soc={
+            "rom_bytes": 32 << 10,
+            "sram_bytes": 4 << 10,
+            "itcm_bytes": 8 << 10,
+            "dtcm_bytes": 4 << 10,
+            "icache_bytes": 2 << 10,
+            "dcache_bytes": 2 << 10,
+            "cache_line_bytes": 64,
+        },
     ),
     app="standalone",
     loader=("--board", "de0nano"),

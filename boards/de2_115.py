@@ -9,7 +9,7 @@ from __future__ import annotations
 from litedram.modules import IS42S16320
 from litex_boards.platforms.terasic_de2_115 import Platform
 
-from .board import Board, ExternalMemory, Family, Phy, SerialPins, board_params
+from .board import CYCLONE_CACHES, Board, ExternalMemory, Family, Phy, SerialPins, board_params
 
 #: Sites of GPIO[0] to GPIO[7], which are pins 1 to 8 of JP5 (user manual, table 4-13).
 _JP5 = ("AB22", "AC15", "AB21", "Y17", "AC21", "Y16", "AD21", "AE16")
@@ -30,13 +30,8 @@ DE2_115 = Board(
     ),
     io_standard="3.3-V LVTTL",
     soc=board_params(sys_clk_hz=50_000_000, main_ram_bytes=128 << 10),
-    # Longer lines, because the tags are registers here. LiteX's platform has one chip of the two.
-    memory=ExternalMemory(
-        module=IS42S16320,
-        pins="sdram",
-        clock="sdram_clock",
-        soc={"icache_bytes": 4 << 10, "dcache_bytes": 4 << 10, "cache_line_bytes": 64},
-    ),
+    # LiteX's platform has one chip of the two.
+    memory=ExternalMemory(module=IS42S16320, pins="sdram", clock="sdram_clock", soc=CYCLONE_CACHES),
     loader=("--cable", "usb-blaster"),
     jic=("EPCS64", "EP4CE115"),
     jumpers="JP1 (ENET0) on 2-3: MII; JP6 on 3.3 V; SW19 on RUN",

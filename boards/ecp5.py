@@ -179,19 +179,11 @@ class Ecp5Flow:
         been routed, or if the design's memories are not found again, ``TimingError`` for a design
         that misses a clock.
         """
-        if not self._config.exists():
-            raise BuildError(
-                f"there is no placed and routed design in {self.folder}:"
-                f" make bitstream BOARD={self.project.board.name}"
-            )
-        check_timing(read_report(self.report.read_text()))
+        folder = self._packing_folder()
         sizes = self.project.memory_bytes
-        folder = self.project.folder / "packed"
-        folder.mkdir(parents=True, exist_ok=True)
         # One file of all block RAMs: words of a byte, one memory behind the other.
         for name, content in (("from.hex", pattern_images(sizes)), ("to.hex", images)):
             (folder / name).write_text("".join(hex_files(sizes, content).values()))
-        shutil.copyfile(self._config, folder / "from.config")
         with step(f"{self.project.board.name}: firmware into the bitstream"):
             files = ["--input", "from.config", "--output", "to.config"]
             files += ["--from", "from.hex", "--to", "to.hex"]
@@ -204,6 +196,32 @@ class Ecp5Flow:
                     f"{wanted} block RAMs must take the firmware, not {changed}:"
                     " the memories were not found in the routed design"
                 )
-            self._run([_PACK, "--compress", "to.config", "packed.bit"], folder)
+            return self._packed("to.config")
+
+    def pack_as_routed(self) -> Path:
+        """Make the bitstream of the design as it has been routed, with a BIOS in it.
+
+        Raises ``BuildError`` and ``TimingError`` as ``pack`` does.
+        """
+        self._packing_folder()
+        with step(f"{self.project.board.name}: bitstream"):
+            return self._packed("from.config")
+
+    def _packing_folder(self) -> Path:
+        """Where bitstreams are made, with the routed design as ``from.config``."""
+        if not self._config.exists():
+            raise BuildError(
+                f"there is no placed and routed design in {self.folder}:"
+                f" make bitstream {self.project.board.make_arguments}"
+            )
+        check_timing(read_report(self.report.read_text()))
+        folder = self.project.folder / "packed"
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(self._config, folder / "from.config")
+        return folder
+
+    def _packed(self, config: str) -> Path:
+        folder = self.project.folder / "packed"
+        self._run([_PACK, "--compress", config, "packed.bit"], folder)
         shutil.copyfile(folder / "packed.bit", self.bitstream)
         return self.bitstream

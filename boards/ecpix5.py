@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from litedram.modules import MT41K256M16
+from litespi.modules import S25FL256S
+from litespi.opcodes import SpiNorFlashOpCodes
 from litex.build.generic_platform import IOStandard, Pins
 from litex_boards.platforms.lambdaconcept_ecpix5 import Platform
 
-from .board import Board, Family, Phy, SerialPins, board_params
+from .board import (
+    ECP5_DDR3_CLOCK_HZ,
+    Board,
+    ExternalMemory,
+    Family,
+    Phy,
+    SerialPins,
+    SpiFlash,
+    board_params,
+)
 
 #: Green of the four LEDs, which are on when low.
 _GREEN = ("R23", "K24", "W21", "R21")
@@ -44,5 +56,20 @@ ECPIX5 = Board(
     ),
     io_standard="LVCMOS33",
     soc=board_params(sys_clk_hz=50_000_000, main_ram_bytes=128 << 10),
+    memory=ExternalMemory(
+        module=MT41K256M16,
+        pins="ddram",
+        soc={
+            "sys_clk_hz": ECP5_DDR3_CLOCK_HZ,
+            "icache_bytes": 8 << 10,
+            "dcache_bytes": 8 << 10,
+        },
+    ),
+    # Or another maker's, which all understand the plain command.
+    flash=SpiFlash(
+        module=lambda: S25FL256S(SpiNorFlashOpCodes.READ_1_1_1),
+        mode="1x",
+        program_offset=4 << 20,
+    ),
     loader=("--board", "ecpix5"),
 )

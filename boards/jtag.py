@@ -57,12 +57,19 @@ def _ecp5() -> Jtag:
     return Jtag(signals, fpga_tap=True, parts=(tap,))
 
 
+_MAKERS = {Family.ARTIX7: _artix7, Family.ECP5: _ecp5}
+
+
+def has_fpga_jtag(board: Board) -> bool:
+    """Whether OpenOCD can reach the design in the board's FPGA."""
+    return board.family in _MAKERS
+
+
 def fpga_jtag(board: Board) -> Jtag:
     """Raises ``ValueError`` for a board whose FPGA OpenOCD can't reach the design of."""
-    makers = {Family.ARTIX7: _artix7, Family.ECP5: _ecp5}
-    if board.family not in makers:
+    if not has_fpga_jtag(board):
         raise ValueError(
-            f"debug must be off for {board.name}: a debugger can't get at the design through the"
-            f" JTAG of an {board.family.value}"
+            f"debug must be off for {board.base_name}: a debugger can't get at the design through"
+            f" the JTAG of an {board.family.value}"
         )
-    return makers[board.family]()
+    return _MAKERS[board.family]()

@@ -125,7 +125,7 @@ def build_program(project: Project) -> Program:
     board = project.board
     if not project.include.exists():
         raise BuildError(
-            f"there is no project in {project.folder}: make bitstream BOARD={board.name}"
+            f"there is no project in {project.folder}: make bitstream {board.make_arguments}"
         )
     return compile_firmware(
         board.app,

@@ -8,13 +8,15 @@ from pathlib import Path
 from tierv.sim.experiments.readme import README, fill
 from tierv.sim.synthesis.flow import tool_versions
 
-from .board import Board, Family, Phy
+from .board import Board, Family, Phy, with_bios
 from .ecp5 import Ecp5Flow, Routed, read_report
 from .project import Project
-from .registry import BOARDS
+from .registry import BOARDS, find_variant, variants
 
 GOLDEN = Path(__file__).resolve().parent / "golden.json"
-_KIB = 1 << 10
+_KIB, _MIB = 1 << 10, 1 << 20
+#: What LiteDRAM's types are called.
+_TYPES = {"SDR": "SDRAM", "DDR3": "DDR3"}
 
 
 def _what_works(board: Board) -> str:
@@ -47,12 +49,37 @@ def boards_table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _flash(board: Board) -> str:
+    if board.flash is None:
+        return "no"
+    program = board.flash.program_offset // _MIB
+    return f"{board.flash.module().total_size // _MIB} MiB, program at {program}"
+
+
+def bios_table() -> str:
+    """Markdown with what each board is with a BIOS: memory, caches, local memories, flash."""
+    lines = [
+        "| `BOARD=` | clock | `main_ram` | caches, local memories: code + data, KiB | SPI flash |",
+        "|---|---:|---|---|---|",
+    ]
+    for board in map(with_bios, (board for board in BOARDS.values() if board.memory is not None)):
+        soc, memory = board.soc, board.memory
+        added = "" if memory.where is None else f": {memory.where}"
+        lines.append(
+            f"| `{board.base_name}` | {soc.sys_clk_hz / 1e6:g} MHz |"
+            f" {memory.total_bytes // _MIB} MiB, {_TYPES[memory.module.memtype]}{added} |"
+            f" {soc.icache_bytes // _KIB} + {soc.dcache_bytes // _KIB},"
+            f" {soc.itcm_bytes // _KIB} + {soc.dtcm_bytes // _KIB} | {_flash(board)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
 def routed_table(results: dict[str, dict]) -> str:
     """Markdown with the clocks and cells of boards that have been placed and routed."""
     if not results:
         return "None so far.\n"
     lines = [
-        "| `BOARD=` | clocks, reached of wanted (MHz) | COMB | RAMW | FF | EBR | MULT |",
+        "| built with | clocks, reached of wanted (MHz) | COMB | RAMW | FF | EBR | MULT |",
         "|---|---|---:|---:|---:|---:|---:|",
     ]
     for name, result in results.items():
@@ -64,7 +91,7 @@ def routed_table(results: dict[str, dict]) -> str:
             f"{result['cells'][cell][0]:,} of {result['cells'][cell][1]:,}"
             for cell in ("COMB", "RAMW", "FF", "EBR", "MULT")
         )
-        lines.append(f"| `{name}` | {clocks} | {cells} |")
+        lines.append(f"| `{find_variant(name).make_arguments}` | {clocks} | {cells} |")
     tools = {tool for result in results.values() for tool in result["tools"]}
     return "\n".join([*lines, "", f"{', '.join(sorted(tools))}; seed 1."]) + "\n"
 
@@ -80,10 +107,11 @@ def _result(routed: Routed) -> dict:
 def update() -> None:
     """Keep the reports of the boards that have been routed, and write the README's tables."""
     results = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
-    for board in BOARDS.values():
-        report = Ecp5Flow(Project(board)).report
-        if board.family is Family.ECP5 and report.exists():
-            results[board.name] = _result(read_report(report.read_text()))
+    for way in (way for board in BOARDS.values() for way in variants(board)):
+        report = Ecp5Flow(Project(way)).report
+        if way.family is Family.ECP5 and report.exists():
+            results[way.name] = _result(read_report(report.read_text()))
     GOLDEN.write_text(json.dumps(results, indent=2) + "\n")
     text = fill(README.read_text(), boards_table(), "boards")
+    text = fill(text, bios_table(), "boards with a BIOS")
     README.write_text(fill(text, routed_table(json.loads(GOLDEN.read_text())), "routed boards"))

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from litedram.modules import SDRAMModule
-from litedram.phy import A7DDRPHY, GENSDRPHY
+from litedram.phy import A7DDRPHY, ECP5DDRPHY, GENSDRPHY
 from litex.build.generic_platform import IOStandard, Pins, Subsignal
-from litex.build.io import DDROutput
 from litex.gen import LiteXModule
-from litex.soc.cores.clock import ECP5PLL, S7IDELAYCTRL, S7PLL, CycloneIVPLL, CycloneVPLL
-from migen import ClockDomain, ClockSignal, Record, Signal
-from migen.genlib.resetsync import AsyncResetSynchronizer
+from migen import Record, Signal
 
 from tierv.soc.crc_checker import in_place_of_liteeths
 from tierv.soc.debug import Jtag
@@ -19,65 +16,11 @@ from tierv.soc.ethernet import MiiPhy, RgmiiPhy, shorten_paths
 from tierv.soc.soc import TierVSoC
 
 from .board import Board, Family, Phy, SerialPins
+from .clocks import ClocksAndReset
 from .jtag import fpga_jtag
 
 #: Resources that this package adds to the platform's.
 _SERIAL, _CONSOLE = "tierv_serial", "tierv_console"
-_PHY_CLOCK_HZ = 25_000_000
-#: Reference of an Artix-7's input delays.
-_DELAY_CLOCK_HZ = 200_000_000
-
-
-class _ClocksAndReset(LiteXModule):
-    """The system clock from the board's oscillator, in reset until the PLL is locked.
-
-    ``rst`` resets the PLL as well, ``debug_reset`` does not.
-    """
-
-    def __init__(self, platform, board: Board) -> None:
-        self.rst = Signal()
-        self.debug_reset = Signal()
-        self.cd_sys = ClockDomain()
-        pll_class = {
-            Family.ARTIX7: S7PLL,
-            Family.CYCLONE4: CycloneIVPLL,
-            Family.CYCLONE5: CycloneVPLL,
-            Family.ECP5: ECP5PLL,
-        }[board.family]
-        options = {} if board.speed_grade is None else {"speedgrade": board.speed_grade}
-        self.pll = pll = pll_class(**options)
-        reset = self.rst
-        if board.reset_n is not None:
-            reset |= ~platform.request(board.reset_n)
-        self.comb += pll.reset.eq(reset)
-        clock = platform.request(board.clock)
-        pll.register_clkin(clock, board.clock_hz)
-        pll.create_clkout(self.cd_sys, board.soc.sys_clk_hz, with_reset=False)
-        self.specials += AsyncResetSynchronizer(self.cd_sys, ~pll.locked | self.debug_reset)
-        platform.add_period_constraint(clock, 1e9 / board.clock_hz)
-        if board.soc.sdram:
-            self._add_memory_clocks(platform, board)
-        if board.phy_clock is not None:
-            self.cd_phy = ClockDomain(reset_less=True)
-            pll.create_clkout(self.cd_phy, _PHY_CLOCK_HZ, with_reset=False)
-            self.comb += platform.request(board.phy_clock).eq(self.cd_phy.clk)
-
-    def _add_memory_clocks(self, platform, board: Board) -> None:
-        hz = board.soc.sys_clk_hz
-        if board.family is Family.ARTIX7:
-            # LiteDRAM's PHY: four words of DDR3 in a cycle.
-            self.cd_sys4x = ClockDomain()
-            self.cd_sys4x_dqs = ClockDomain()
-            self.cd_idelay = ClockDomain()
-            self.pll.create_clkout(self.cd_sys4x, 4 * hz)
-            self.pll.create_clkout(self.cd_sys4x_dqs, 4 * hz, phase=90)
-            self.pll.create_clkout(self.cd_idelay, _DELAY_CLOCK_HZ)
-            self.idelayctrl = S7IDELAYCTRL(self.cd_idelay)
-        else:
-            self.cd_sys_ps = ClockDomain()
-            self.pll.create_clkout(self.cd_sys_ps, hz, phase=90)
-            pin = platform.request(board.memory.clock)
-            self.specials += DDROutput(1, 0, pin, ClockSignal("sys_ps"))
 
 
 def _serial_resource(name: str, index: int, pins: SerialPins, io_standard: str) -> tuple:
@@ -97,7 +40,15 @@ class BoardSoC(TierVSoC):
         if board.console is not None:
             ports.append(_serial_resource(_CONSOLE, 0, board.console, board.io_standard))
         platform.add_extension(ports)
-        TierVSoC.__init__(self, platform, board.soc, _ClocksAndReset(platform, board))
+        TierVSoC.__init__(self, platform, board.soc, ClocksAndReset(platform, board))
+        if board.has_ecp5_ddr3:
+            training = self.ddrphy.init
+            self.comb += [
+                self.crg.stop.eq(training.stop),
+                self.crg.memory_reset.eq(training.reset),
+            ]
+        if board.soc.flash_boot_offset is not None and board.flash.mode == "1x":
+            self._release_flash()
         if board.family in (Family.CYCLONE4, Family.CYCLONE5) and board.phy is not Phy.NONE:
             # LiteX cuts the paths from the system clock only.
             platform.toolchain.additional_sdc_commands += [
@@ -114,18 +65,28 @@ class BoardSoC(TierVSoC):
         shorten_paths(self.ethmac.core)
 
     def sdram_phy(self) -> tuple[LiteXModule, SDRAMModule]:
-        """The PHY of the board's external memory: DDR3 on Artix-7, otherwise single data rate."""
+        """The PHY of the board's external memory: DDR3, or single data rate."""
         memory = self.board.memory
         hz = self.board.soc.sys_clk_hz
         pads = self.platform.request(memory.pins)
         if self.board.family is Family.ARTIX7:
             phy = A7DDRPHY(pads, memtype="DDR3", nphases=4, sys_clk_freq=hz)
             return phy, memory.module(hz, "1:4")
+        if self.board.has_ecp5_ddr3:
+            return ECP5DDRPHY(pads, sys_clk_freq=hz), memory.module(hz, "1:2")
         return GENSDRPHY(pads, hz), memory.module(hz, "1:1")
 
     def spi_flash(self) -> dict[str, Any]:
         """The flash from which the FPGA starts."""
-        return {"mode": "4x", "module": self.board.flash.module(), "with_master": True}
+        flash = self.board.flash
+        return {"mode": flash.mode, "module": flash.module(), "with_master": True}
+
+    def _release_flash(self) -> None:
+        """Neither hold the flash nor protect it, if pins can, while one data pin is used."""
+        pads = self.platform.lookup_request("spiflash")
+        for name in ("hold", "wp"):
+            if hasattr(pads, name):
+                self.comb += getattr(pads, name).eq(1)
 
     def uart_pads(self, index: int) -> Record:
         """Pins of the console (0) or of serial port ``index - 1``."""

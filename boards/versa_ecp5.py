@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from litedram.modules import MT41K64M16
+from litespi.modules import N25Q128A13
+from litespi.opcodes import SpiNorFlashOpCodes
 from litex_boards.platforms.lattice_versa_ecp5 import Platform
 
-from .board import LITTLE_DEFINES, LITTLE_MEMORY, Board, Family, Phy, SerialPins, board_params
+from .board import (
+    ECP5_DDR3_CLOCK_HZ,
+    LITTLE_DEFINES,
+    LITTLE_MEMORY,
+    SMALL_LOCAL,
+    Board,
+    ExternalMemory,
+    Family,
+    Phy,
+    SerialPins,
+    SpiFlash,
+    board_params,
+)
 
 VERSA_ECP5 = Board(
     name="versa_ecp5",
@@ -22,6 +37,21 @@ VERSA_ECP5 = Board(
     ),
     io_standard="LVCMOS33",
     soc=board_params(sys_clk_hz=50_000_000, **LITTLE_MEMORY),
+    memory=ExternalMemory(
+        module=MT41K64M16,
+        pins="ddram",
+        soc={
+            "sys_clk_hz": ECP5_DDR3_CLOCK_HZ,
+            "icache_bytes": 8 << 10,
+            "dcache_bytes": 8 << 10,
+            **SMALL_LOCAL,
+        },
+    ),
+    flash=SpiFlash(
+        module=lambda: N25Q128A13(SpiNorFlashOpCodes.READ_1_1_1),
+        mode="1x",
+        program_offset=4 << 20,
+    ),
     defines=LITTLE_DEFINES,
     loader=("--cable", "ft2232"),
     jumpers="J50: 1-2 and 3-5, which leaves the clock generator out of the JTAG chain",

@@ -17,8 +17,8 @@ VARIANTS = BOARDS | {
     for variant in (with_bios(board) for board in BOARDS.values() if board.memory is not None)
 }
 _PORT = re.compile(r"^\s*(?:input|output|inout)\s+(?:wire|reg)\s+(?:\[(\d+):0\])?\s*(\w+),?$", re.M)
-#: LiteX gives registers at the pins of an SDRAM a clock by another name.
-_SAME = re.compile(r"^assign (sdrio_clk\w*) = (\w+);$", re.M)
+#: Clocks that are just another name: of registers at the pins of an SDRAM, of the oscillator.
+_SAME = re.compile(r"^assign (sdrio_clk\w*|por_clk) = (\w+);$", re.M)
 _CLOCK = re.compile(r"always @\(posedge (\w+)\)")
 #: By suffix of the file: pins, then IO standards, then clocks with their numbers.
 _PATTERNS = {

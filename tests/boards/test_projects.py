@@ -7,21 +7,25 @@ import json
 import re
 
 import pytest
+from elftools.elf.elffile import ELFFile
 from emitted import VARIANTS, clocks, constraints, emitted, files_of, ports
 
 from tierv.boards.bios import build_bios
 from tierv.boards.board import Board, Family, Phy, SerialPins, with_bios
-from tierv.boards.project import SCRIPTS, build_program, emit, memory_images
-from tierv.boards.registry import BOARDS, find_board
+from tierv.boards.project import SCRIPTS, Project, build_program, emit, memory_images
+from tierv.boards.registry import BOARDS, find_board, find_variant, variants
 from tierv.soc import map as soc_map
 from tierv.soc.params import SocParams
 from tierv.soc.serial import SOURCE as SERIAL_SOURCE
 
+#: Of the BIOS: its commands and the buffers of what it receives.
+STACK_BYTES = 2000
 EACH = pytest.mark.parametrize("board", VARIANTS.values(), ids=VARIANTS)
 
 
-#: 256 MB of 16 bits; one of the two chips of 32 M times 16 bits.
-MEMORY_BYTES = {"arty_bios": 256 << 20, "arty_a7_100_bios": 256 << 20, "de2_115_bios": 64 << 20}
+#: What the boards' manuals say, in MiB; one of the two chips of the DE2-115.
+MEMORY_MIB = {"arty": 256, "arty_a7_100": 256, "de2_115": 64, "de10_nano": 64, "de0_nano": 32}
+MEMORY_MIB |= {"colorlight_i9": 8, "ecpix5": 512, "versa_ecp5": 128}
 
 
 @EACH
@@ -55,7 +59,7 @@ def test_every_clock_has_a_constraint(board: Board):
         board.clock_hz / 1e6
     )
     # The PLL's are derived from its input.
-    derived = {"sys_clk", "idelay_clk"}
+    derived = {"sys_clk", "idelay_clk", "init_clk"}
     assert clocks(project) <= found.keys() | derived
     if board.phy is not Phy.NONE:
         assert {"eth_rx_clk", "eth_tx_clk"} <= clocks(project)
@@ -82,7 +86,8 @@ def test_registers_and_lines_are_those_of_the_map(board: Board):
     assert memories["dtcm"] == board.soc.dtcm_bytes
     assert memories.get("rom", 0) == board.soc.rom_bytes
     if board.soc.sdram:
-        assert memories["main_ram"] == MEMORY_BYTES[board.name]
+        size = MEMORY_MIB[board.base_name] << 20
+        assert memories["main_ram"] == board.memory.total_bytes == size
         assert {"sdram"} <= pages.keys()
     else:
         assert memories.get("main_ram", 0) == board.soc.main_ram_bytes
@@ -111,26 +116,56 @@ def test_paths_between_the_clocks_of_quartus_are_cut_both_ways():
         assert f"set_clock_groups -asynchronous -group [get_clocks {{{name}}}]" in text
 
 
-@pytest.mark.parametrize(
-    ("name", "pins"), [("arty_bios", ("ddram_dq[15]", "ddram_dqs_p[1]", "ddram_clk_n")),
-                       ("de2_115_bios", ("sdram_dq[15]", "sdram_clock"))]
-)  # fmt: skip
-def test_external_memory_is_on_its_pins_and_read_by_the_caches(name, pins):
-    project = emitted(VARIANTS[name])
-    assert set(pins) <= constraints(project).pins.keys()
+#: Some pins of external memory, and what there is of the flash.
+BIOS_PINS = {
+    "arty": ("ddram_dq[15]", "ddram_dqs_p[1]", "ddram_clk_n", "spiflash4x_dq[3]"),
+    "arty_a7_100": ("ddram_dq[15]", "spiflash4x_dq[3]"),
+    "de2_115": ("sdram_dq[15]", "sdram_dm[1]", "sdram_clock"),
+    "de10_nano": ("sdram_dq[15]", "sdram_a[12]", "sdram_clock"),
+    "de0_nano": ("sdram_dq[15]", "sdram_dm[1]", "sdram_clock"),
+    "colorlight_i9": ("sdram_dq[31]", "sdram_clock", "spiflash_miso"),
+    "ecpix5": ("ddram_dq[15]", "ddram_dqs_p[1]", "spiflash_miso", "spiflash_hold"),
+    "versa_ecp5": ("ddram_dq[15]", "ddram_dqs_p[1]", "spiflash_miso", "spiflash_hold"),
+}
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_external_memory_is_on_its_pins_and_read_by_the_caches(name):
+    project = emitted(with_bios(BOARDS[name]))
+    assert set(BIOS_PINS[name]) <= constraints(project).pins.keys()
     core = (project.gateware / "tierv_cluster.v").read_text()
     assert "mem_cti" in core
     assert "mem_cti" not in (emitted(BOARDS["arty"]).gateware / "tierv_cluster.v").read_text()
 
 
+@pytest.mark.parametrize("name", ["ecpix5", "versa_ecp5"])
+def test_a_flash_of_which_one_data_pin_is_used_is_neither_held_nor_protected(name):
+    text = emitted(with_bios(BOARDS[name])).source(".v").read_text()
+    for pin in ("hold", "wp"):
+        assert f"assign spiflash_{pin} = 1'd1;" in text
+
+
+@pytest.mark.parametrize("name", ["colorlight_i9", "ecpix5", "versa_ecp5"])
+def test_the_clock_of_the_flash_of_an_ecp5_goes_by_its_own_way(name):
+    project = emitted(with_bios(BOARDS[name]))
+    assert "\nUSRMCLK " in project.source(".v").read_text()
+    assert not [pin for pin in constraints(project).pins if "spiflash" in pin and "clk" in pin]
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_memory_without_mask_pins_gets_whole_words(name):
+    board = with_bios(BOARDS[name])
+    pins = constraints(emitted(board)).pins
+    masks = [pin for pin in pins if re.match(r"(sdram|ddram)_dm", pin)]
+    assert bool(masks) == board.soc.sdram_masks
+
+
 def test_a_board_without_external_memory_has_no_bios():
+    board = dataclasses.replace(BOARDS["ecpix5"], memory=None)
     with pytest.raises(ValueError, match="board must have external memory .* ecpix5 has not"):
-        with_bios(BOARDS["ecpix5"])
+        with_bios(board)
     with pytest.raises(ValueError, match="sdram of ecpix5 must be False"):
-        dataclasses.replace(
-            BOARDS["ecpix5"],
-            soc=dataclasses.replace(BOARDS["ecpix5"].soc, sdram=True, main_ram_bytes=0),
-        )
+        dataclasses.replace(board, soc=dataclasses.replace(board.soc, sdram=True, main_ram_bytes=0))
 
 
 def test_the_bios_is_the_memory_from_which_the_core_starts():
@@ -144,11 +179,28 @@ def test_the_bios_is_the_memory_from_which_the_core_starts():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["arty_bios", "de2_115_bios"])
+@pytest.mark.parametrize("name", BOARDS)
 def test_the_bios_of_a_board_fits_its_memory(name):
-    board = VARIANTS[name]
+    board = with_bios(BOARDS[name])
     words = build_bios(board)
     assert 16 << 10 < 4 * len(words) <= board.soc.rom_bytes
+    # Beside what is in it the stack needs room.
+    elf = ELFFile((Project(board).folder / "bios/software/bios/bios.elf").open("rb"))
+    data = sum(elf.get_section_by_name(name).data_size for name in (".data", ".bss"))
+    assert data + STACK_BYTES <= board.soc.sram_bytes
+
+
+def test_every_way_to_build_a_board_has_a_name_of_its_own():
+    ways = [variant for board in BOARDS.values() for variant in variants(board)]
+    assert len({way.name for way in ways}) == len(ways) == 2 * len(BOARDS) + 2 * 5
+    for way in ways:
+        assert find_variant(way.name) == way
+        assert way.base_name in BOARDS
+    assert find_variant("arty_bios_debug").make_arguments == (
+        'BOARD=arty ARGS="--with-bios --debug"'
+    )
+    with pytest.raises(ValueError, match="board must be one of arty, .* not 'de0_nano_debug'"):
+        find_variant("de0_nano_debug")
 
 
 def test_an_unknown_board_is_refused_with_those_there_are():

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tierv.boards import load, readme, vendor
 from tierv.boards.__main__ import main
-from tierv.boards.board import Family
+from tierv.boards.board import Family, with_bios
 from tierv.boards.ecp5 import Ecp5Flow, TimingError, changed_block_rams, check_timing, read_report
 from tierv.boards.flash_image import flash_image
 from tierv.boards.project import Project, memory_images, pattern_images
@@ -247,7 +247,37 @@ def test_an_unknown_board_is_refused_with_those_there_are():
 def test_the_readme_has_the_boards_and_what_has_been_routed():
     text = README.read_text()
     assert readme.boards_table() in text
+    assert readme.bios_table() in text
     assert readme.routed_table(json.loads(readme.GOLDEN.read_text())) in text
+
+
+def test_what_has_been_routed_is_told_with_what_builds_it():
+    clock = {"clocks": {"sys_clk": [63.0, 62.5]}, "tools": ["nextpnr 1"]}
+    result = clock | {"cells": {name: [1, 2] for name in ("COMB", "RAMW", "FF", "EBR", "MULT")}}
+    table = readme.routed_table({"ecpix5_bios": result, "colorlight_i9_debug": result})
+    assert "| `BOARD=ecpix5 ARGS=--with-bios` | sys_clk 63.0 of 62.5 | 1 of 2 |" in table
+    assert "| `BOARD=colorlight_i9 ARGS=--debug` |" in table
+
+
+def test_a_bitstream_with_a_bios_is_packed_as_it_is_routed(elsewhere, monkeypatch):
+    flow = Ecp5Flow(Project(with_bios(BOARDS["ecpix5"])))
+    with pytest.raises(BuildError, match="make bitstream BOARD=ecpix5 ARGS=--with-bios"):
+        flow.pack_as_routed()
+    flow.folder.mkdir(parents=True)
+    (flow.folder / "routed.config").write_text("routed")
+    flow.report.write_text(report(sys_clk=(62.4, 62.5)))
+    with pytest.raises(TimingError, match=r"sys_clk 62\.4 MHz of 62\.5"):
+        flow.pack_as_routed()
+    flow.report.write_text(report(sys_clk=(62.5, 62.5)))
+
+    def pack(self, command, folder):
+        program, option, source, target = command
+        assert (program, option) == ("yowasp-ecppack", "--compress")
+        (folder / target).write_text((folder / source).read_text() + " and packed")
+
+    monkeypatch.setattr(Ecp5Flow, "_run", pack)
+    assert flow.pack_as_routed() == flow.bitstream
+    assert flow.bitstream.read_text() == "routed and packed"
 
 
 def test_boards_are_listed():

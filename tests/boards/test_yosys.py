@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from emitted import VARIANTS, emitted
 
-from tierv.boards.board import Family, Phy, board_params
+from tierv.boards.board import Family, Phy, board_params, with_debug
 from tierv.boards.ecp5 import Ecp5Flow
 from tierv.boards.project import Project
 from tierv.boards.registry import BOARDS
@@ -68,19 +68,15 @@ def test_yosys_reads_and_maps_the_design(name):
 
 @pytest.mark.parametrize("name", ["arty", "ecpix5"])
 def test_yosys_reads_and_maps_a_design_with_external_debug(name):
-    board = BOARDS[name]
-    soc = dataclasses.replace(board.soc, debug=True)
-    project = emitted(dataclasses.replace(board, name=f"{name}_debug", soc=soc))
+    project = emitted(with_debug(BOARDS[name]))
     check_with_yosys(project)
     primitive = {"arty": "BSCANE2", "ecpix5": "JTAGG"}[name]
     assert project.source(".v").read_text().count(f"\n{primitive} ") == (name == "arty") + 1
 
 
 def test_external_debug_is_refused_where_no_debugger_could_reach_it():
-    board = BOARDS["de2_115"]
-    soc = dataclasses.replace(board.soc, debug=True)
-    with pytest.raises(ValueError, match="debug must be off for de2_115"):
-        emitted(dataclasses.replace(board, soc=soc))
+    with pytest.raises(ValueError, match="debug must be off for de2_115: "):
+        emitted(with_debug(BOARDS["de2_115"]))
 
 
 def test_a_signal_with_two_drivers_is_noticed():
