@@ -142,6 +142,8 @@ class Board:
     serial: tuple[SerialPins, ...]
     io_standard: str
     soc: SocParams
+    #: System clock with external debug, if that makes it slower.
+    debug_clock_hz: int | None = None
     #: External memory, which the SoC uses if ``soc.sdram``.
     memory: ExternalMemory | None = None
     #: Flash of which a BIOS makes use.
@@ -225,7 +227,9 @@ def with_bios(board: Board) -> Board:
 
 def with_debug(board: Board) -> Board:
     """The board with external debug, through the JTAG of its FPGA."""
-    return replace(board, name=f"{board.name}{DEBUG_SUFFIX}", soc=replace(board.soc, debug=True))
+    clock_hz = board.soc.sys_clk_hz if board.debug_clock_hz is None else board.debug_clock_hz
+    soc = replace(board.soc, debug=True, sys_clk_hz=clock_hz)
+    return replace(board, name=f"{board.name}{DEBUG_SUFFIX}", soc=soc)
 
 
 def board_params(**changes) -> SocParams:

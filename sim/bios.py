@@ -30,6 +30,11 @@ _TOOLS = {
 }
 
 
+#: Of the date that a BIOS shows: the same sources are to give the same BIOS, for what has it in its
+#: block RAMs need not be placed and routed again then.
+_BUILT_SECONDS = "0"
+
+
 def build_bios(params: SocParams) -> Program:
     """The BIOS, to be run from reset.
 
@@ -66,7 +71,8 @@ def run_litex(module: str, what: str, folder: Path) -> None:
     log.unlink(missing_ok=True)
     # LiteX's make files call python3.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    run_logged([sys.executable, "-m", module, what, folder], log, env={"PATH": path})
+    environment = {"PATH": path, "SOURCE_DATE_EPOCH": _BUILT_SECONDS}
+    run_logged([sys.executable, "-m", module, what, folder], log, env=environment)
 
 
 def _build_here(params: SocParams, folder: Path) -> None:

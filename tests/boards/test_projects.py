@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import time
 
 import pytest
 from elftools.elf.elffile import ELFFile
 from emitted import VARIANTS, clocks, constraints, emitted, files_of, ports
 
 from tierv.boards.bios import build_bios
-from tierv.boards.board import Board, Family, Phy, SerialPins, with_bios
+from tierv.boards.board import Board, Family, Phy, SerialPins, with_bios, with_debug
 from tierv.boards.project import SCRIPTS, Project, build_program, emit, memory_images
 from tierv.boards.registry import BOARDS, find_board, find_variant, variants
 from tierv.soc import map as soc_map
@@ -190,6 +191,15 @@ def test_the_bios_of_a_board_fits_its_memory(name):
     assert data + STACK_BYTES <= board.soc.sram_bytes
 
 
+@pytest.mark.slow
+def test_the_same_board_has_the_same_bios():
+    board = with_bios(BOARDS["de0_nano"])
+    first = build_bios(board)
+    # Beyond the resolution of what it shows.
+    time.sleep(1.1)
+    assert build_bios(board) == first
+
+
 def test_every_way_to_build_a_board_has_a_name_of_its_own():
     ways = [variant for board in BOARDS.values() for variant in variants(board)]
     assert len({way.name for way in ways}) == len(ways) == 2 * len(BOARDS) + 2 * 5
@@ -201,6 +211,11 @@ def test_every_way_to_build_a_board_has_a_name_of_its_own():
     )
     with pytest.raises(ValueError, match="board must be one of arty, .* not 'de0_nano_debug'"):
         find_variant("de0_nano_debug")
+
+
+def test_external_debug_may_need_a_slower_clock():
+    assert with_debug(BOARDS["colorlight_i9"]).soc.sys_clk_hz == 45_000_000
+    assert with_debug(BOARDS["ecpix5"]).soc.sys_clk_hz == BOARDS["ecpix5"].soc.sys_clk_hz
 
 
 def test_an_unknown_board_is_refused_with_those_there_are():
