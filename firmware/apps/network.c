@@ -60,15 +60,13 @@ void network_init_dhcp(void)
     }
 }
 
-#if NETWORK_MAC_IN_PROTOCOL
-
 /* While datagrams wait for the application, others may wait until there are some. */
 static inline void tell_in_time(void)
 {
+#if NETWORK_MAC_IN_PROTOCOL
     ethmac_tell_at(&network_mac, network.held < 2 ? 1 : ETHMAC_DMA_BATCH);
-}
-
 #endif
+}
 
 #if NETWORK_MAC_IN_PROTOCOL && !defined(CONTEXT_SINGLE)
 
@@ -86,14 +84,13 @@ static inline void quieten(void)
 /* True if something came before the MAC heard that it may tell. What is held is looked at in time anyway. */
 static bool listen_again(void)
 {
-    tell_in_time();
     if (!hushed || net_is_held(&network)) {
         return false;
     }
     hushed = false;
     COMPILER_BARRIER();
-    ethmac_listen();
-    return net_pending(&network) || ethmac_has_sent(&network_mac);
+    bool sent = ethmac_listen();
+    return sent || net_pending(&network);
 }
 
 #else
@@ -107,9 +104,6 @@ static inline void quieten(void)
 
 static inline bool listen_again(void)
 {
-#if NETWORK_MAC_IN_PROTOCOL
-    tell_in_time();
-#endif
     return false;
 }
 
@@ -137,21 +131,31 @@ void network_tick(void)
     ticks_due++;
 }
 
+/* A round of the protocol service. */
+static inline void serve(void (*wake_driver)(void))
+{
+    bool for_application = net_service(&network, FRAMES_AT_ONCE);
+
+    if (ticks_due != ticks_done) {
+        ticks_done++;
+        for_application |= net_tick(&network);
+    }
+    /* Packets that have become free it looks for when it lacks one. */
+    if (!NETWORK_MAC_IN_PROTOCOL && ethmac_has_work(&network_mac)) {
+        wake_driver();
+    }
+    if (for_application) {
+        context_post_application();
+    }
+    COMPILER_BARRIER();
+}
+
 void network_protocol(void (*wake_driver)(void))
 {
     do {
-        bool for_application = net_service(&network, FRAMES_AT_ONCE);
-        if (ticks_due != ticks_done) {
-            ticks_done++;
-            for_application |= net_tick(&network);
-        }
-        /* Packets that have become free it looks for when it lacks one. */
-        if (!NETWORK_MAC_IN_PROTOCOL && ethmac_has_work(&network_mac)) {
-            wake_driver();
-        }
-        if (for_application) {
-            context_post_application();
-        }
-        COMPILER_BARRIER();
-    } while (net_pending(&network) || ticks_due != ticks_done || listen_again());
+        do {
+            serve(wake_driver);
+        } while (net_pending(&network) || ticks_due != ticks_done);
+        tell_in_time();
+    } while (listen_again());
 }

@@ -15,14 +15,10 @@ enum {
     CONTROL_KEEP_LONG = 1 << CSR_ETHDMA_CONTROL_KEEP_LONG_OFFSET,
     /* Where IPv4 begins. */
     IPV4_OFFSET = 14,
-    /* Places of the transmit ring at which there is an event. */
-    EVENT_PLACES = (ETHMAC_TRANSMIT_FRAMES + 1) / 2,
     BATCH_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * ETHMAC_DMA_BATCH_US,
     /* Rounds for the MAC to let go of its rings: the longest frame at 10 Mbit/s. */
     STOP_ROUNDS = CONFIG_CLOCK_FREQUENCY / 500
 };
-
-#define EVENT (1u << ETHDMA_TRANSMIT_EVENT_BIT)
 
 /* What goes out in place of a packet whose buffer the MAC can't reach; NULL if there is nothing now. */
 static COLD packet_t *copy_within_reach(ethmac_t *mac, packet_t *packet)
@@ -57,15 +53,10 @@ COLD bool ethmac_send_of_others(net_port_t *port, packet_t *packet)
     }
     if (++mac->unreported == NET_SENT_BATCH) {
         mac->unreported = 0;
-        event = EVENT;
+        event = ETHMAC_EVENT;
     }
     ethmac_send_in_place(port, packet, event);
     return true;
-}
-
-bool ethmac_has_sent(const ethmac_t *mac)
-{
-    return ethmac_done(mac->port.sent) != NULL;
 }
 
 void ethmac_attach(ethmac_t *mac)
@@ -121,12 +112,10 @@ bool ethmac_service(ethmac_t *mac, bool pending)
 
 /* --- registers --------------------------------------------------------------------------------- */
 
-static void link(ethmac_place_t *places, ethmac_descriptor_t *ring, uint32_t count)
+static void link(ethmac_place_t *ring, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        places[i].descriptor = &ring[i];
-        places[i].event = i % EVENT_PLACES == 0 ? EVENT : 0;
-        places[i].next = &places[(i + 1) % count];
+        ring[i].next = &ring[(i + 1) % count];
     }
 }
 
@@ -143,14 +132,14 @@ static void stop(void)
 void ethmac_init(ethmac_t *mac, net_t *net)
 {
     stop();
-    *mac = (ethmac_t){.port = {.arm = mac->receive_places,
-                               .take = mac->receive_places,
-                               .send = mac->transmit_places,
-                               .sent = mac->transmit_places,
-                               .received_flags = PACKET_FRAME_SUMMED},
+    *mac = (ethmac_t){.port = {.arm = mac->receive_ring,
+                               .take = mac->receive_ring,
+                               .send = mac->transmit_ring,
+                               .sent = mac->transmit_ring,
+                               .received_flags = ETHMAC_RECEIVED_FLAGS},
                       .net = net};
-    link(mac->receive_places, mac->receive_ring, ETHMAC_RECEIVE_FRAMES);
-    link(mac->transmit_places, mac->transmit_ring, ETHMAC_TRANSMIT_FRAMES);
+    link(mac->receive_ring, ETHMAC_RECEIVE_FRAMES);
+    link(mac->transmit_ring, ETHMAC_TRANSMIT_FRAMES);
     fill(mac);
     mmio_write(CSR_ETHDMA_RECEIVE_RING_ADDR, (uint32_t)(uintptr_t)mac->receive_ring);
     mmio_write(CSR_ETHDMA_RECEIVE_LAST_ADDR, ETHMAC_RECEIVE_FRAMES - 1);
@@ -180,11 +169,14 @@ void ethmac_hush(void)
     mmio_write(CSR_ETHDMA_EV_ENABLE_ADDR, 0);
 }
 
-void ethmac_listen(void)
+bool ethmac_listen(void)
 {
-    ethmac_acknowledge();
+    uint32_t pending = mmio_read(CSR_ETHDMA_EV_PENDING_ADDR);
+
+    mmio_write(CSR_ETHDMA_EV_PENDING_ADDR, pending);
     mmio_write(CSR_ETHDMA_EV_ENABLE_ADDR, EVENT_RECEIVED | EVENT_SENT);
     mmio_wait();
+    return (pending & EVENT_SENT) != 0;
 }
 
 uint32_t ethmac_overruns(void)

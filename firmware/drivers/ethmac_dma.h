@@ -17,10 +17,8 @@ typedef struct {
     net_t *net;
     uint32_t told_at; /* frames for which there is an event */
     uint32_t unreported; /* packets sent, of other homes than RECEIVE, and no event asked for */
-    ethmac_descriptor_t receive_ring[ETHMAC_RECEIVE_FRAMES];
-    ethmac_descriptor_t transmit_ring[ETHMAC_TRANSMIT_FRAMES];
-    ethmac_place_t receive_places[ETHMAC_RECEIVE_FRAMES];
-    ethmac_place_t transmit_places[ETHMAC_TRANSMIT_FRAMES];
+    ethmac_place_t receive_ring[ETHMAC_RECEIVE_FRAMES];
+    ethmac_place_t transmit_ring[ETHMAC_TRANSMIT_FRAMES];
 } ethmac_t;
 
 /* Frames so far. */
@@ -37,7 +35,7 @@ static inline uint32_t ethmac_transmitted(const ethmac_t *mac)
 /* Whether received frames get their sum for the stack; they do until told otherwise. */
 static inline void ethmac_set_sums(ethmac_t *mac, bool on)
 {
-    mac->port.received_flags = on ? PACKET_FRAME_SUMMED : 0;
+    mac->port.received_flags = on ? ETHMAC_RECEIVED_FLAGS : 0;
 }
 
 /* From now on the network interface has the MAC as its port: packets need not go through its rings. */
@@ -49,8 +47,9 @@ void ethmac_acknowledge(void);
 /* With a port: the line falls, and does not rise until ethmac_listen(). */
 void ethmac_hush(void);
 
-/* The line rises for what comes, or has been sent, from now on. What was before is not told again. */
-void ethmac_listen(void);
+/* The line rises for what comes, or has been sent, from now on. What was before is not told again: true if packets
+ * were sent that wanted to be told of. */
+bool ethmac_listen(void);
 
 /* The line rises when so many frames have come, or ETHMAC_DMA_BATCH_US after the first of them. */
 void ethmac_set_batch(ethmac_t *mac, uint32_t frames);
@@ -61,9 +60,6 @@ static inline void ethmac_tell_at(ethmac_t *mac, uint32_t frames)
         ethmac_set_batch(mac, frames);
     }
 }
-
-/* True if a packet has been sent and not yet taken back. */
-bool ethmac_has_sent(const ethmac_t *mac);
 
 /* True if ethmac_service() has something to do though the line is not pending: frames to send, or the MAC
  * has nowhere to put any. */

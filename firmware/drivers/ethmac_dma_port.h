@@ -8,22 +8,21 @@
 #include "mmio.h"
 #include "net/compiler.h"
 #include "net/packet.h"
+#include "net/wire/ethernet.h"
+#include "net/wire/udp.h"
 
 enum { NET_HAS_PORT = 1 };
 
-/* What the MAC reads and writes: soc/dma/descriptor.py. */
-typedef struct {
+/* A place in a ring: a descriptor (soc/dma/descriptor.py), of which the MAC reads and writes the first two
+ * words. */
+typedef struct ethmac_place {
     uint32_t buffer;
     uint32_t word;
-} ethmac_descriptor_t;
-
-/* A place in a ring, and what the MAC need not know of it. */
-typedef struct ethmac_place {
-    ethmac_descriptor_t *descriptor;
     packet_t *packet; /* NULL: not in use */
-    uint32_t event;   /* transmit: what makes the word ask for an event, or 0 */
     struct ethmac_place *next;
 } ethmac_place_t;
+
+_Static_assert(sizeof(ethmac_place_t) == 4 * ETHDMA_WORDS, "a place must be a descriptor");
 
 typedef struct net_port {
     ethmac_place_t *arm;  /* gets a buffer next */
@@ -32,22 +31,27 @@ typedef struct net_port {
     ethmac_place_t *sent; /* has been fetched next */
     uint32_t received;
     uint32_t transmitted;
-    uint32_t received_flags; /* of received packets: whether they have their sum for the stack */
+    uint32_t received_flags; /* of received packets: those that are told to the stack */
 } net_port_t;
 
 #define ETHMAC_OWNED (1u << ETHDMA_OWNED_BIT)
+#define ETHMAC_EVENT (1u << ETHDMA_TRANSMIT_EVENT_BIT)
 
 enum {
     ETHMAC_LENGTH_MASK = (1 << ETHDMA_LENGTH_BITS) - 1,
-    /* In a datagram: where UDP begins and has its checksum. */
-    ETHMAC_UDP_OFFSET = 34,
-    ETHMAC_UDP_CHECKSUM_OFFSET = 40
+    ETHMAC_RECEIVED_FLAGS = PACKET_FRAME_SUMMED | PACKET_DATAGRAM,
+    ETHMAC_DATAGRAM_BIT = 5,
+    /* In a datagram: where its sum begins and where UDP has its checksum. */
+    ETHMAC_SUM_OFFSET = ETHERNET_HEADER_BYTES + IPV4_SOURCE_OFFSET,
+    ETHMAC_CHECKSUM_OFFSET = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + UDP_CHECKSUM_OFFSET
 };
 
 #define ETHMAC_UDP_SUM                                                                             \
     (1u << ETHDMA_TRANSMIT_SUM_BIT                                                                 \
-     | (uint32_t)ETHMAC_UDP_OFFSET / 2 << ETHDMA_TRANSMIT_START_LSB                                \
-     | (uint32_t)ETHMAC_UDP_CHECKSUM_OFFSET / 2 << ETHDMA_TRANSMIT_PLACE_LSB)
+     | (uint32_t)ETHMAC_SUM_OFFSET / 2 << ETHDMA_TRANSMIT_START_LSB                                \
+     | (uint32_t)ETHMAC_CHECKSUM_OFFSET / 2 << ETHDMA_TRANSMIT_PLACE_LSB)
+
+_Static_assert(PACKET_DATAGRAM == 1 << ETHMAC_DATAGRAM_BIT, "ETHMAC_DATAGRAM_BIT must be the flag's");
 
 /* A packet of a sender that may wait for it: there is an event when a batch of them has been sent. False if it
  * has to wait. */
@@ -55,7 +59,7 @@ bool ethmac_send_of_others(net_port_t *port, packet_t *packet);
 
 static inline uint32_t ethmac_word(const ethmac_place_t *place)
 {
-    return mmio_read((uintptr_t)&place->descriptor->word);
+    return mmio_read((uintptr_t)&place->word);
 }
 
 /* The packet of a place that the MAC has done with, or NULL. */
@@ -69,24 +73,27 @@ static inline packet_t *ethmac_done(const ethmac_place_t *place)
 /* Memory is as it shall be before the MAC has the descriptor. */
 static inline void ethmac_give(ethmac_place_t *place, packet_t *packet, uint32_t word)
 {
-    ethmac_descriptor_t *descriptor = place->descriptor;
-
     place->packet = packet;
-    descriptor->buffer = (uint32_t)(uintptr_t)packet->frame;
+    place->buffer = (uint32_t)(uintptr_t)packet->frame;
     COMPILER_BARRIER();
-    mmio_write((uintptr_t)&descriptor->word, ETHMAC_OWNED | word);
+    mmio_write((uintptr_t)&place->word, ETHMAC_OWNED | word);
 }
 
-/* Hands over a packet; there is a place for it. */
+/* Hands over a packet; there is a place for it. There is an event if that was the last place, or if no room for
+ * frames is left: nothing else might tell of either again. */
 static inline void ethmac_send_in_place(net_port_t *port, packet_t *packet, uint32_t event)
 {
     ethmac_place_t *place = port->send;
-    uint32_t word = packet->length_bytes | place->event | event;
+    ethmac_place_t *next = place->next;
+    uint32_t word = packet->length_bytes | event;
 
-    if ((packet->flags & PACKET_UDP_UNSUMMED) != 0) {
+    if (LIKELY((packet->flags & PACKET_UDP_UNSUMMED) != 0)) {
         word |= ETHMAC_UDP_SUM;
     }
-    port->send = place->next;
+    if (UNLIKELY(next->packet != NULL) || UNLIKELY(port->take->packet == NULL)) {
+        word |= ETHMAC_EVENT;
+    }
+    port->send = next;
     port->transmitted++;
     ethmac_give(place, packet, word);
 }
@@ -94,6 +101,12 @@ static inline void ethmac_send_in_place(net_port_t *port, packet_t *packet, uint
 static inline bool net_port_has_frame(const net_port_t *port)
 {
     return ethmac_done(port->take) != NULL;
+}
+
+/* What the MAC has found out about a frame, and more: flags of a packet for ETHMAC_RECEIVED_FLAGS. */
+static inline uint32_t ethmac_found(uint32_t word)
+{
+    return PACKET_FRAME_SUMMED | word >> (ETHDMA_RECEIVE_DATAGRAM_BIT - ETHMAC_DATAGRAM_BIT);
 }
 
 static inline packet_t *net_port_receive(net_port_t *port)
@@ -112,7 +125,7 @@ static inline packet_t *net_port_receive(net_port_t *port)
     port->received++;
     packet->length_bytes = (uint16_t)(word >> ETHDMA_RECEIVE_LENGTH_LSB & ETHMAC_LENGTH_MASK);
     packet->sum = word & 0xffffu;
-    packet->flags = (uint8_t)port->received_flags;
+    packet->flags = (uint8_t)(ethmac_found(word) & port->received_flags);
     return packet;
 }
 
@@ -120,7 +133,7 @@ static inline bool net_port_give_room(net_port_t *port, packet_t *packet)
 {
     ethmac_place_t *place = port->arm;
 
-    if (place->packet != NULL) {
+    if (UNLIKELY(place->packet != NULL)) {
         return false;
     }
     port->arm = place->next;

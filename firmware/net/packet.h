@@ -61,11 +61,14 @@ enum {
     PACKET_PAYLOAD_SUMMED = 1 << 1,
     /* Received by broadcast or multicast of Ethernet or IPv4; set by the stack. */
     PACKET_BROADCAST = 1 << 2,
-    /* To send: the field of UDP's checksum has the folded sum of the pseudo-header, and the driver puts the
-     * checksum there. */
+    /* To send: the field of UDP's checksum has the folded sum of the pseudo-header but its addresses; the driver
+     * sums the frame from the addresses on and puts the checksum there. */
     PACKET_UDP_UNSUMMED = 1 << 3,
     /* To send: a received datagram's frame, whose payload goes back to where it came from. */
-    PACKET_REPLY = 1 << 4
+    PACKET_REPLY = 1 << 4,
+    /* Received: the driver has found the frame to be a datagram of UDP and nothing else: IPv4 without options,
+     * no fragment, lengths to the frame's end, checksums there and right. PACKET_FRAME_SUMMED comes with it. */
+    PACKET_DATAGRAM = 1 << 5
 };
 
 typedef enum {

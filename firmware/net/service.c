@@ -122,9 +122,7 @@ void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
 /* The application has let go of a packet. */
 static void unhold(net_t *net, const packet_t *packet)
 {
-    if (packet->home == PACKET_HOME_RECEIVE) {
-        net->held--;
-    }
+    net->held -= packet->home == PACKET_HOME_RECEIVE;
 }
 
 /* Whether something has been left for the application since that was last told. */
@@ -167,9 +165,8 @@ INLINE void send_outbox(net_t *net, net_port_t *port)
     packet_t *packet;
 
     while ((packet = RING_POP(&net->outbox)) != NULL) {
-        net_verdict_t verdict = udp_output(net, packet);
         unhold(net, packet);
-        dispose(net, port, packet, verdict);
+        dispose(net, port, packet, udp_output(net, packet));
     }
 }
 
@@ -186,6 +183,28 @@ INLINE packet_t *next_frame(net_t *net, net_port_t *port)
     return LIKELY(port != NULL) ? net_port_receive(port) : next_of_ring(net);
 }
 
+/* Only a port finds datagrams. */
+INLINE net_verdict_t input(net_t *net, packet_t *packet)
+{
+    return NET_HAS_PORT && LIKELY((packet->flags & PACKET_DATAGRAM) != 0)
+               ? udp_input_datagram(net, packet)
+               : net_input(net, packet);
+}
+
+/* What others give back. */
+static __attribute__((noinline)) void take_back_from_rings(net_t *net)
+{
+    packet_t *packet;
+
+    while ((packet = RING_POP(&net->sent)) != NULL) {
+        net_release(net, packet);
+    }
+    while ((packet = RING_POP(&net->returned)) != NULL) {
+        unhold(net, packet);
+        net_release(net, packet);
+    }
+}
+
 bool net_service(net_t *net, uint32_t frames)
 {
     net_port_t *port = net_port(net);
@@ -196,20 +215,12 @@ bool net_service(net_t *net, uint32_t frames)
     if (port != NULL) {
         take_back_from_port(net, port);
     }
-    while ((packet = RING_POP(&net->sent)) != NULL) {
-        release(net, port, packet);
+    if ((RING_COUNT(&net->sent) | RING_COUNT(&net->returned)) != 0) {
+        take_back_from_rings(net);
     }
-    while ((packet = RING_POP(&net->returned)) != NULL) {
-        unhold(net, packet);
-        net_release(net, packet);
-    }
-    for (;;) {
-        send_outbox(net, port);
-        if (left == 0 || (packet = next_frame(net, port)) == NULL) {
-            break;
-        }
-        left--;
-        dispose(net, port, packet, net_input(net, packet));
+    send_outbox(net, port);
+    for (; left != 0 && (packet = next_frame(net, port)) != NULL; left--) {
+        dispose(net, port, packet, input(net, packet));
     }
     if (UNLIKELY(net->metered)) {
         net->allowance -= most - left;

@@ -120,12 +120,6 @@ static inline bool is_broadcast(const net_t *net, const be16_t *half)
            || (half[0] == (net->broadcast & 0xffffu) && half[1] == net->broadcast >> 16);
 }
 
-/* True for a source that can't have sent a packet to us. */
-INLINE bool is_bad_source(const net_t *net, be32_t source)
-{
-    return !ipv4_is_host(source) || source == net->address || source == net->broadcast;
-}
-
 /* IGMP in a packet with a good IPv4 header of so many bytes. */
 static net_verdict_t igmp_input(net_t *net, const packet_t *packet, uint32_t header_bytes)
 {
@@ -166,7 +160,7 @@ static net_counter_t check_addresses(const net_t *net, packet_t *packet,
         packet->flags |= PACKET_BROADCAST;
     }
     /* Switches that only listen to IGMP ask without an address (RFC 4541 section 2.1.1). */
-    if (is_bad_source(net, header->source)
+    if (net_is_bad_source(net, header->source)
         && (is_local || header->source != 0 || header->protocol != IPV4_PROTOCOL_IGMP)) {
         return COUNT_IPV4_DROP_SOURCE;
     }
@@ -222,7 +216,7 @@ static net_verdict_t ipv4_input(net_t *net, packet_t *packet)
                  || header.destination_half[1] != net->local_half[1])) {
         return unusual_input(net, packet);
     }
-    if (UNLIKELY(is_bad_source(net, header.source))) {
+    if (UNLIKELY(net_is_bad_source(net, header.source))) {
         return net_drop(net, COUNT_IPV4_DROP_SOURCE);
     }
     if (UNLIKELY(header.total_bytes != bytes)) {

@@ -36,6 +36,7 @@
 #endif
 #include "ring.h"
 #include "wire/ethernet.h"
+#include "wire/ipv4.h"
 
 struct udp_socket;
 
@@ -112,8 +113,15 @@ void net_configure(net_t *net, be32_t address, be32_t netmask, be32_t gateway);
 bool net_add_packets(net_t *net, packet_home_t home, packet_t *packets, uint8_t *buffers,
                      uint32_t count);
 
-/* Takes a received frame: frame, length_bytes, flags and, if flags say so, sum are set. */
+/* Takes a received frame: frame, length_bytes, flags and, if flags say so, sum are set. One with PACKET_DATAGRAM
+ * udp_input_datagram() takes too. */
 net_verdict_t net_input(net_t *net, packet_t *packet);
+
+/* True for a source that can't have sent a packet to us. */
+static inline bool net_is_bad_source(const net_t *net, be32_t source)
+{
+    return !ipv4_is_host(source) || source == net->address || source == net->broadcast;
+}
 
 /* The protocol tier's work: takes back packets, sends what the application gave, then takes at the
  * most `frames` received frames. True if packets were left for the application, to which the caller

@@ -93,13 +93,13 @@ static void emit(packet_t *packet, be32_t source, be16_t local_port)
 {
     uint8_t *datagram = packet->frame + UDP_OFFSET;
     uint32_t payload_bytes = packet->payload_bytes;
-    uint32_t addresses_sum = ipv4_address_sum(source) + ipv4_address_sum(packet->peer_address);
 
     if (NET_DRIVER_SUMS) {
         packet->flags |= PACKET_UDP_UNSUMMED;
-        udp_emit_unsummed(datagram, local_port, packet->peer_port, payload_bytes, addresses_sum);
+        udp_emit_unsummed(datagram, local_port, packet->peer_port, payload_bytes);
     } else {
-        udp_emit(datagram, local_port, packet->peer_port, payload_bytes, addresses_sum,
+        udp_emit(datagram, local_port, packet->peer_port, payload_bytes,
+                 ipv4_address_sum(source) + ipv4_address_sum(packet->peer_address),
                  payload_sum(packet));
     }
     ipv4_emit(packet->frame + ETHERNET_HEADER_BYTES, source, packet->peer_address,
@@ -122,23 +122,24 @@ static inline bool fits(const packet_t *packet)
 /* Turns them. */
 INLINE net_verdict_t turn(net_t *net, packet_t *packet, net_counter_t counter)
 {
-    uint8_t *ip = packet->frame + ETHERNET_HEADER_BYTES;
-    uint8_t *datagram = packet->frame + UDP_OFFSET;
+    uint8_t *frame = packet->frame;
+    uint8_t *ip = frame + ETHERNET_HEADER_BYTES;
+    uint8_t *datagram = frame + UDP_OFFSET;
     be16_t length = udp_length(datagram);
 
+    net_count(net, counter);
     udp_swap_ports(datagram);
     ipv4_set_ttl(ip, IPV4_TTL);
-    uint32_t pseudo_sum = udp_pseudo_sum(length, ipv4_swap_addresses(ip));
+    uint32_t addresses_sum = ipv4_swap_addresses(ip);
     if (NET_DRIVER_SUMS) {
         packet->flags = PACKET_UDP_UNSUMMED;
-        udp_put_pseudo_sum(datagram, pseudo_sum);
+        udp_put_unsummed(datagram, length);
     } else {
-        udp_put_sum(datagram, pseudo_sum + udp_ports_sum(datagram) + length
+        udp_put_sum(datagram, udp_pseudo_sum(length, addresses_sum) + udp_ports_sum(datagram) + length
                                   + payload_sum(packet));
         packet->flags = 0;
     }
-    ethernet_turn(packet->frame, net->mac.half[0], net->mac_last_word);
-    net_count(net, counter);
+    ethernet_turn(frame, net->mac.half[0], net->mac_last_word);
     return NET_TRANSMIT;
 }
 
@@ -232,12 +233,13 @@ INLINE net_verdict_t deliver(net_t *net, packet_t *packet)
     if (UNLIKELY(socket == NULL)) {
         return refuse(net, packet);
     }
+    udp_callback_t callback = socket->callback;
     if (UNLIKELY(socket->peer_address != 0)
         && (socket->peer_address != packet->peer_address
             || socket->peer_port != packet->peer_port)) {
         return net_drop(net, COUNT_UDP_DROP_PEER);
     }
-    return socket->callback == NULL ? queue(net, socket, packet) : call_back(net, socket, packet);
+    return callback == NULL ? queue(net, socket, packet) : call_back(net, socket, packet);
 }
 
 /* A datagram in a frame that nobody has summed, or that holds something behind it. */
@@ -278,6 +280,34 @@ net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t ad
     } else {
         packet->flags = (uint8_t)(packet->flags & ~PACKET_FRAME_SUMMED);
     }
+    return deliver(net, packet);
+}
+
+/* True for a frame with a datagram from `source` that is to us alone, if the source may be one. One branch for
+ * all that must be equal: loads needn't wait for each other then. */
+INLINE bool is_ours_alone(const net_t *net, const uint8_t *frame, be32_t source)
+{
+    const uint8_t *ip = frame + ETHERNET_HEADER_BYTES;
+    uint32_t difference = (get_word(frame) ^ net->mac_first_word)
+                          | (get_be16(frame + 4) ^ net->mac.half[2])
+                          | (get_be16(ip + 16) ^ net->local_half[0])
+                          | (get_be16(ip + 18) ^ net->local_half[1])
+                          | ethernet_is_group(get_be16(frame + 6));
+
+    return LIKELY(difference == 0) && LIKELY(!net_is_bad_source(net, source));
+}
+
+net_verdict_t udp_input_datagram(net_t *net, packet_t *packet)
+{
+    const uint8_t *frame = packet->frame;
+    be32_t source = ipv4_source(frame + ETHERNET_HEADER_BYTES);
+
+    if (UNLIKELY(!is_ours_alone(net, frame, source))) {
+        return net_input(net, packet);
+    }
+    packet->peer_address = source;
+    packet->peer_port = (uint16_t)udp_source_port(frame + UDP_OFFSET);
+    packet->payload_bytes = (uint16_t)(packet->length_bytes - PACKET_PAYLOAD_OFFSET);
     return deliver(net, packet);
 }
 
@@ -338,10 +368,13 @@ static __attribute__((noinline)) net_verdict_t output(net_t *net, packet_t *pack
 
 net_verdict_t udp_output(net_t *net, packet_t *packet)
 {
+    uint32_t difference = ((packet->flags & ~(uint32_t)PACKET_DATAGRAM)
+                           ^ (PACKET_REPLY | PACKET_FRAME_SUMMED))
+                          | (packet->length_bytes
+                             ^ (PACKET_PAYLOAD_OFFSET + (uint32_t)packet->payload_bytes));
+
     /* Most often nothing but the payload has changed in a frame that was all datagram. */
-    if (LIKELY(packet->flags == (PACKET_REPLY | PACKET_FRAME_SUMMED) && packet->peer_port != 0
-               && packet->length_bytes == PACKET_PAYLOAD_OFFSET + (uint32_t)packet->payload_bytes
-               && net->address != 0)) {
+    if (LIKELY(difference == 0) && LIKELY(packet->peer_port != 0) && LIKELY(net->address != 0)) {
         return turn(net, packet, COUNT_UDP_SENT);
     }
     return (packet->flags & PACKET_REPLY) != 0 ? reply(net, packet, COUNT_UDP_SENT)

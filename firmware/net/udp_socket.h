@@ -81,6 +81,10 @@ net_verdict_t udp_output_nameless(net_t *net, packet_t *packet);
 net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t addresses_sum,
                         uint32_t bytes);
 
+/* Takes a received frame with PACKET_DATAGRAM: what net_input() does, but that mostly there is little to look
+ * at. */
+net_verdict_t udp_input_datagram(net_t *net, packet_t *packet);
+
 /* --- in the application tier ------------------------------------------------------------------ */
 
 /* True if no datagram waits. */

@@ -8,9 +8,11 @@ from litex.soc.interconnect import stream
 from migen import FSM, Case, Cat, If, NextState, NextValue, Signal
 
 from .checksum import HALF_BITS, FrameSum
+from .datagram import BYTES_BITS, DatagramCheck
 from .descriptor import (
     LENGTH_BITS,
     RECEIVE_CRC_BIT,
+    RECEIVE_DATAGRAM_BIT,
     RECEIVE_LENGTH_LSB,
     RECEIVE_LONG_BIT,
     RECEIVE_TRUNCATED_BIT,
@@ -21,8 +23,6 @@ from .ring import RingWalk
 _ALL_BYTES = 0b1111
 #: Between looks at a descriptor that is the processor's: frames to send need the memory meanwhile.
 _REST_CYCLES = 8
-#: Bits of a count of a frame's bytes; it stays above any limit for longer frames.
-_TOTAL_BITS = LENGTH_BITS + 1
 
 
 class Receiver(LiteXModule):
@@ -32,7 +32,7 @@ class Receiver(LiteXModule):
     does not fit into the buffer is not written. A frame with a wrong check sequence, and one that
     is too long or was truncated, leave the buffer to the next frame unless they are wanted. The sum
     is that of all bytes of the frame from a given one on, stored or not, if they are less than
-    2 KiB.
+    2 KiB. A frame that is nothing but a good datagram of UDP is said to be one.
     """
 
     def __init__(self, reader: ReadClient, writer: WriteClient) -> None:
@@ -40,6 +40,7 @@ class Receiver(LiteXModule):
         self.sink = sink = stream.Endpoint(eth_phy_description(32))
         self.ring = RingWalk(reader, _REST_CYCLES)
         self.sum = FrameSum()
+        self.datagram = DatagramCheck()
         #: Take frames; without it they are dropped uncounted, and the ring is at its beginning.
         self.enable = Signal()
         #: The ring is in use.
@@ -63,7 +64,8 @@ class Receiver(LiteXModule):
         self._begin = Signal()
         self._place = Signal(WORD_ADDRESS_BITS)
         self._stored = Signal(LENGTH_BITS)
-        self._total = Signal(_TOTAL_BITS)
+        #: The frame's bytes; it stays above any limit for longer frames.
+        self._total = Signal(BYTES_BITS)
         self._truncated = Signal()
         self._words = Signal(48)
         self._sels = Signal(6)
@@ -100,12 +102,16 @@ class Receiver(LiteXModule):
                 self._words.eq(sink.data),
                 self._sels.eq(in_frame & fits),
             ),
-            frame_sum.clear.eq(self._begin),
-            frame_sum.valid.eq(self._taken),
-            frame_sum.word.eq(sink.data),
-            frame_sum.bytes.eq(in_frame),
-            frame_sum.index.eq(index),
+            self.datagram.total.eq(self._total),
         ]
+        for part in (frame_sum, self.datagram):
+            self.comb += [
+                part.clear.eq(self._begin),
+                part.valid.eq(self._taken),
+                part.word.eq(sink.data),
+                part.bytes.eq(in_frame),
+                part.index.eq(index),
+            ]
         self.sync += [
             If(
                 self._taken,
@@ -180,17 +186,18 @@ class Receiver(LiteXModule):
             NextValue(too_long, self._total > self.most_bytes),
             If(writer.ready | ~writer.valid, NextState("JUDGE")),
         )
-        # Meanwhile the sum becomes ready.
+        # Meanwhile the sum and what is said of a datagram become ready.
         fsm.act(
             "JUDGE",
             self.wrong.eq(wrong),
             self.long.eq(~wrong & (too_long | self._truncated)),
-            NextState("GIVE"),
+            NextState("SETTLE"),
             If(
                 (self.wrong & ~self.keep_wrong) | (self.long & ~self.keep_long),
                 NextState("BEGIN"),
             ),
         )
+        fsm.act("SETTLE", NextState("GIVE"))
         status = Signal(32)
         self.comb += [
             status[: len(self.sum.sum)].eq(self.sum.sum),
@@ -198,6 +205,9 @@ class Receiver(LiteXModule):
             status[RECEIVE_LONG_BIT].eq(too_long),
             status[RECEIVE_TRUNCATED_BIT].eq(self._truncated),
             status[RECEIVE_CRC_BIT].eq(wrong),
+            status[RECEIVE_DATAGRAM_BIT].eq(
+                self.datagram.good & ~(wrong | too_long | self._truncated)
+            ),
         ]
         fsm.act(
             "GIVE",

@@ -26,6 +26,9 @@ from net_malformed import MALFORMED
 from tierv.sim.host import protocol
 
 FUZZ = Path(__file__).parent / "fuzz"
+#: With a port the stack looks for what the hardware has found.
+PORT = (FUZZ.parent / "net_port.c", FUZZ.parent / "text.c")
+DEFINES = ('NET_PORT="net_port_calls.h"',)
 #: Longer frames say nothing that a rule of their length does not.
 LONGEST_FRAME = 700
 
@@ -33,7 +36,7 @@ LONGEST_FRAME = 700
 ETHERNET, ARP, IPV4, UDP, ICMP, IGMP, DHCP = range(7)
 # fuzz/input.c
 FRAME, FRAME_TO_US, TICK, TAKE, SEND, RELEASE, SWITCH, STALL = range(8)
-FIX_SUMS, FIX_XID, SUMMED = 0x08, 0x10, 0x20
+FIX_SUMS, FIX_XID, SUMMED, CHECKED = 0x08, 0x10, 0x20, 0x40
 REUSE, COPY, OFFSET_SHIFT = 0x20, 0x40, 3
 REPLY, REWRITE = 0x08, 0x10
 # fuzz/dhcp.c
@@ -49,7 +52,7 @@ def sources(target: str) -> list[Path]:
     """The C files of a target: its own, and the firmware's that it needs."""
     own = FUZZ / f"{target}.c"
     if target != "services":
-        return [own, *net_sources()]
+        return [own, *PORT, *net_sources()]
     apps = ROOT / "firmware" / "apps"
     names = (
         "command",
@@ -154,6 +157,9 @@ def _input() -> dict[str, bytes]:
     inputs["ICMP: flood to a closed port"] = _frame(ethernet(0x0800, udp(b"x", dport=99))) * 12
     inputs["summed by the driver"] = b"".join(
         _frame(frame, SUMMED) for frame in frames_of_every_kind().values()
+    )
+    inputs["checked by the hardware"] = b"".join(
+        _frame(frame, SUMMED | CHECKED) for frame in frames_of_every_kind().values()
     )
     inputs["no address"] = bytes([SWITCH, 2]) + known + _frame(igmp(QUERY, dst=ALL_HOSTS))
     return inputs

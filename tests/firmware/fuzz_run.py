@@ -21,7 +21,10 @@ from rich.table import Table
 
 BUILD = ROOT / "build" / "fuzz"
 FIRMWARE = ROOT / "firmware"
-COMPILER = ("clang", "-std=gnu11", "-g", *WARNINGS, f"-I{FIRMWARE}")
+COMPILER = (
+    *("clang", "-std=gnu11", "-g", *WARNINGS, f"-I{FIRMWARE}", f"-I{Path(__file__).parent}"),
+    *(f"-D{define}" for define in fuzz_corpus.DEFINES),
+)
 FUZZER = ("-O1", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all")
 COVERAGE = ("-O0", "-fprofile-instr-generate", "-fcoverage-mapping")
 #: One input may take so long, and be so long.

@@ -12,6 +12,7 @@
 #include "../../firmware/net/dhcp_client.h"
 #include "../../firmware/net/stack.h"
 #include "../../firmware/net/udp_socket.h"
+#include "datagram.h"
 #include "net_port.h"
 #include "text.h"
 
@@ -149,10 +150,12 @@ static void do_reset(void)
     }
 }
 
-/* frame plain|summed exact|full HEX: a frame is received; `summed` by packet_fill(). */
+/* frame plain|summed|checked exact|full HEX: a frame is received; summed by packet_fill(), or looked at by the
+ * hardware too. */
 static void do_frame(void)
 {
-    bool summed = strcmp(text_word(1), "summed") == 0;
+    bool checked = strcmp(text_word(1), "checked") == 0;
+    bool summed = checked || strcmp(text_word(1), "summed") == 0;
     bool exact = strcmp(text_word(2), "exact") == 0;
     uint32_t bytes = text_hex(content, 3);
     packet_t *packet = RING_POP(&net.free);
@@ -176,6 +179,9 @@ static void do_frame(void)
         memcpy(slot, content, bytes);
         packet_fill(packet, slot, bytes);
         free(slot);
+        if (checked && datagram_is_good(content, bytes)) {
+            packet->flags |= PACKET_DATAGRAM;
+        }
     } else {
         memcpy(packet->frame, content, bytes);
         packet->length_bytes = (uint16_t)bytes;

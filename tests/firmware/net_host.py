@@ -10,6 +10,8 @@ from host_build import ROOT, Program
 
 MAC = "02:00:00:00:00:01"
 ADDRESS = "10.0.0.1"
+#: What the driver does with a frame: nothing, or it sums it, or the hardware finds datagrams too.
+DRIVERS = ("plain", "summed", "checked")
 NETMASK = "255.255.255.0"
 GATEWAY = "10.0.0.254"
 
@@ -100,12 +102,11 @@ class NetHost:
         lines = self.command("counters").lines
         return {line[1]: (int(line[2]), int(line[3])) for line in lines if line[0] == "counter"}
 
-    def receive(self, frame: bytes, *, summed: bool = False, exact: bool = True) -> Answer:
-        """A frame comes in. ``exact``: in memory of just its length."""
+    def receive(self, frame: bytes, *, driver: str = "plain", exact: bool = True) -> Answer:
+        """A frame comes in by one of ``DRIVERS``. ``exact``: in memory of just its length."""
         self.frames += 1
-        kind = "summed" if summed else "plain"
         room = "exact" if exact else "full"
-        answer = self.command(f"frame {kind} {room} {frame.hex() or '-'}")
+        answer = self.command(f"frame {driver} {room} {frame.hex() or '-'}")
         assert answer.words("starved") is None, "no free packet"
         return answer
 

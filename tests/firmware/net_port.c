@@ -6,8 +6,8 @@
 #include "../../firmware/net/checksum.h"
 #include "text.h"
 
-/* Of a frame: where UDP begins, and where it has its checksum. */
-enum { UDP_OFFSET = 34, UDP_CHECKSUM_OFFSET = 40 };
+/* Of a datagram's frame: where its addresses are, and the checksum of UDP. */
+enum { ADDRESSES_OFFSET = 26, CHECKSUM_OFFSET = 40 };
 
 bool net_port_stalls;
 static packet_t *arrived;
@@ -33,8 +33,9 @@ void net_port_print(const packet_t *packet)
 
     memcpy(frame, packet->frame, bytes);
     if ((packet->flags & PACKET_UDP_UNSUMMED) != 0) {
-        be16_t checksum = checksum_field(checksum_sum(frame + UDP_OFFSET, bytes - UDP_OFFSET));
-        put_be16(frame + UDP_CHECKSUM_OFFSET, checksum != 0 ? checksum : 0xffffu);
+        be16_t checksum =
+            checksum_field(checksum_sum(frame + ADDRESSES_OFFSET, bytes - ADDRESSES_OFFSET));
+        put_be16(frame + CHECKSUM_OFFSET, checksum != 0 ? checksum : 0xffffu);
     }
     printf("transmit ");
     text_print_hex(frame, bytes);

@@ -12,7 +12,9 @@ from host_build import build, run_compiler
 @pytest.mark.parametrize("target", fuzz_corpus.targets())
 def test_every_input_of_the_corpus_runs_clean(target: str, tmp_path: Path) -> None:
     sources = [fuzz_corpus.FUZZ / "replay.c", *fuzz_corpus.sources(target)]
-    program = build(f"fuzz-{target}", sources)
+    program = build(
+        f"fuzz-{target}", sources, include=[Path(__file__).parent], defines=fuzz_corpus.DEFINES
+    )
     inputs = fuzz_corpus.read(target)
     assert inputs
     for number, data in enumerate(inputs.values()):

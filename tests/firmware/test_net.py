@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv4Address
+
 import pytest
 from host_build import examples
 from hypothesis import given
@@ -17,7 +19,7 @@ from net_frames import (
     mutations,
     udp,
 )
-from net_host import ADDRESS, MAC, NetHost
+from net_host import ADDRESS, DRIVERS, MAC, NetHost
 from net_malformed import MALFORMED
 from net_reference import ECHO_PORT, Outcome, checksum, classify, ones_sum
 from scapy.layers.inet import ICMP, IP, UDP
@@ -33,10 +35,10 @@ def echo(net_process: NetHost) -> NetHost:
     return net_process
 
 
-def expect(net: NetHost, frame: bytes, outcome: Outcome, *, summed: bool = False) -> None:
+def expect(net: NetHost, frame: bytes, outcome: Outcome, *, driver: str = "plain") -> None:
     """Feeds a frame and compares counters and reply with ``outcome``."""
     net.command("refill")
-    answer = net.receive(frame, summed=summed)
+    answer = net.receive(frame, driver=driver)
     (end,) = answer.counted.keys() - outcome.events
     assert end in outcome.counter.split("|")
     assert outcome.events <= answer.counted.keys()
@@ -45,13 +47,13 @@ def expect(net: NetHost, frame: bytes, outcome: Outcome, *, summed: bool = False
     )
 
 
-@pytest.mark.parametrize("summed", [False, True], ids=["plain", "summed by the driver"])
+@pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("name", MALFORMED)
-def test_malformed_frame_is_dropped_and_counted(echo: NetHost, name: str, summed: bool) -> None:
+def test_malformed_frame_is_dropped_and_counted(echo: NetHost, name: str, driver: str) -> None:
     frame, counter = MALFORMED[name]
     outcome = classify(frame)
     assert outcome.counter == counter, "the reference disagrees with the list"
-    expect(echo, frame, outcome, summed=summed)
+    expect(echo, frame, outcome, driver=driver)
     echo.check()
 
 
@@ -72,8 +74,8 @@ def test_frames_beyond_the_allowance_wait_until_more_are_allowed(echo: NetHost) 
 def test_frame_cut_off_at_every_length_is_dropped(echo: NetHost, name: str) -> None:
     frame = frames_of_every_kind()[name]
     for length in range(len(frame)):
-        for summed in (False, True):
-            expect(echo, frame[:length], classify(frame[:length]), summed=summed)
+        for driver in DRIVERS:
+            expect(echo, frame[:length], classify(frame[:length]), driver=driver)
     echo.check()
 
 
@@ -83,8 +85,8 @@ def test_trailing_bytes_change_nothing_but_padding(echo: NetHost, name: str) -> 
     for extra in (1, 2, 3, 17, 46, 400):
         padded = frame + bytes(range(1, 256))[:extra].ljust(extra, b"\x55")
         if len(padded) <= 1514:
-            for summed in (False, True):
-                expect(echo, padded, classify(padded), summed=summed)
+            for driver in DRIVERS:
+                expect(echo, padded, classify(padded), driver=driver)
     echo.check()
 
 
@@ -92,8 +94,8 @@ def test_trailing_bytes_change_nothing_but_padding(echo: NetHost, name: str) -> 
 def test_udp_echo_is_what_scapy_would_send(echo: NetHost, size: int) -> None:
     payload = bytes(i * 7 & 255 for i in range(size))
     frame = ethernet(0x0800, udp(payload, sport=4711))
-    for summed in (False, True):
-        (reply,) = echo.receive(frame, summed=summed).sent
+    for driver in DRIVERS:
+        (reply,) = echo.receive(frame, driver=driver).sent
         want = Ether(src=MAC, dst=PEER_MAC) / IP(src=ADDRESS, dst=PEER, id=Ether(frame)[IP].id)
         want /= UDP(sport=ECHO_PORT, dport=4711) / Raw(payload)
         assert reply == bytes(want)
@@ -122,17 +124,17 @@ def test_udp_length_below_ip_payload_is_taken_at_its_word(echo: NetHost) -> None
     inner[UDP].chksum = 0
     inner[UDP].chksum = checksum(pseudo + bytes(inner)[:11])
     frame = ipv4(bytes(inner), proto=17)
-    for summed in (False, True):
-        answer = echo.receive(frame, summed=summed)
+    for driver in DRIVERS:
+        answer = echo.receive(frame, driver=driver)
         assert answer.words("callback") == ["0", PEER, "9", b"abc".hex()]
-        expect(echo, frame, classify(frame), summed=summed)
+        expect(echo, frame, classify(frame), driver=driver)
 
 
 @pytest.mark.parametrize("size", [0, 1, 55, 56, 1471, 1472])
 def test_ping_is_answered_as_scapy_would(echo: NetHost, size: int) -> None:
     frame = icmp_echo(bytes(i & 255 for i in range(size)), id=0x1234, seq=7)
-    for summed in (False, True):
-        (reply,) = echo.receive(frame, summed=summed).sent
+    for driver in DRIVERS:
+        (reply,) = echo.receive(frame, driver=driver).sent
         want = Ether(frame)
         want[Ether].src, want[Ether].dst = MAC, PEER_MAC
         want[IP].src, want[IP].dst = ADDRESS, PEER
@@ -151,8 +153,8 @@ def test_ping_whose_reply_sums_to_zero_gets_a_checksum_that_verifies(
 
 
 def test_arp_request_is_answered_as_scapy_would(echo: NetHost) -> None:
-    for summed in (False, True):
-        (reply,) = echo.receive(arp_request(), summed=summed).sent
+    for driver in DRIVERS:
+        (reply,) = echo.receive(arp_request(), driver=driver).sent
         want = Ether(src=MAC, dst=PEER_MAC) / ARP(
             op=2, hwsrc=MAC, psrc=ADDRESS, hwdst=PEER_MAC, pdst=PEER
         )
@@ -160,11 +162,37 @@ def test_arp_request_is_answered_as_scapy_would(echo: NetHost) -> None:
 
 
 @examples(1000)
-@given(frame=mutations(), summed=st.booleans())
+@given(frame=mutations(), driver=st.sampled_from(DRIVERS))
 def test_mutated_frame_is_treated_as_the_reference_says(
-    net_process: NetHost, frame: bytes, summed: bool
+    net_process: NetHost, frame: bytes, driver: str
 ) -> None:
     net_process.reset()
     net_process.bind(0, ECHO_PORT, "echo")
-    expect(net_process, frame, classify(frame), summed=summed)
+    expect(net_process, frame, classify(frame), driver=driver)
     net_process.check()
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_datagram_with_any_bit_of_its_addresses_changed_is_for_another(
+    echo: NetHost, driver: str
+) -> None:
+    ours, host = int(MAC.replace(":", ""), 16), int(IPv4Address(ADDRESS))
+    for bit in range(48):
+        mac = (ours ^ 1 << bit).to_bytes(6, "big").hex(":")
+        frame = ethernet(0x0800, udp(bytes(18), dport=ECHO_PORT), to=mac)
+        expect(echo, frame, classify(frame), driver=driver)
+    for bit in range(32):
+        address = str(IPv4Address(host ^ 1 << bit))
+        frame = ethernet(0x0800, udp(bytes(18), dport=ECHO_PORT, dst=address))
+        expect(echo, frame, classify(frame), driver=driver)
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize(
+    "source", ["0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.1", "255.255.255.255", ADDRESS]
+)
+def test_a_datagram_from_what_is_no_host_is_dropped(
+    echo: NetHost, driver: str, source: str
+) -> None:
+    frame = ethernet(0x0800, udp(bytes(18), dport=ECHO_PORT, src=source))
+    assert echo.receive(frame, driver=driver).counted == {"IPV4_DROP_SOURCE": 1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cocotb
 from dma_bench import (
     BUFFERS,
+    DESCRIPTOR_BYTES,
     EVENT_RECEIVED,
     KEEP_LONG,
     KEEP_WRONG,
@@ -34,7 +35,7 @@ async def start(dut, *, control: int = 0, descriptors: int = DESCRIPTORS, **regi
     usual = {"receive_ring": RECEIVE_RING, "receive_last": descriptors - 1, "ev_enable": 3}
     await bench.begin(**usual | registers, control=0)
     for index in range(descriptors):
-        await bench.put_word(RECEIVE_RING + 8 * index + 4, 0)
+        await bench.put_word(RECEIVE_RING + DESCRIPTOR_BYTES * index + 4, 0)
     await bench.write("control", RECEIVE | control)
     await bench.step(20)
     return bench
@@ -204,12 +205,12 @@ async def a_ring_that_is_turned_off_begins_anew_and_lets_memory_be(dut):
     await bench.give_room(2, buffer(2), ROOM)
     bench.bring(bench.rng.randbytes(64))
     await bench.until_taken()
-    assert await bench.get_word(RECEIVE_RING + 8 * 2 + 4) == OWNED | ROOM
+    assert await bench.get_word(RECEIVE_RING + DESCRIPTOR_BYTES * 2 + 4) == OWNED | ROOM
     # Elsewhere, from the first descriptor on, and not with the rest of a frame.
     frame = bench.rng.randbytes(64)
     bench.bring(bench.rng.randbytes(400))
     await bench.step(20)
-    await bench.write("receive_ring", RECEIVE_RING + 8)
+    await bench.write("receive_ring", RECEIVE_RING + DESCRIPTOR_BYTES)
     await bench.give_room(1, buffer(0), ROOM)
     await bench.write("control", RECEIVE)
     await bench.until_taken()

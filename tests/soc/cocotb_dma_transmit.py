@@ -5,6 +5,7 @@ from __future__ import annotations
 import cocotb
 from dma_bench import (
     BUFFERS,
+    DESCRIPTOR_BYTES,
     EVENT_SENT,
     OWNED,
     RECEIVE,
@@ -38,8 +39,8 @@ async def start(dut, *, control: int = 0, descriptors: int = DESCRIPTORS) -> Dma
         ev_enable=3,
     )
     for index in range(descriptors):
-        await bench.put_word(TRANSMIT_RING + 8 * index + 4, 0)
-        await bench.put_word(RECEIVE_RING + 8 * index + 4, 0)
+        await bench.put_word(TRANSMIT_RING + DESCRIPTOR_BYTES * index + 4, 0)
+        await bench.put_word(RECEIVE_RING + DESCRIPTOR_BYTES * index + 4, 0)
     await bench.write("control", TRANSMIT | control)
     return bench
 
@@ -55,7 +56,7 @@ async def frames_of_every_length_are_sent_and_given_back(dut):
         await bench.until_sent(number + 1, 20_000)
         await bench.step(10)
         assert bench.sent[-1] == frame, f"{length} bytes"
-        assert not await bench.get_word(TRANSMIT_RING + 8 * index + 4) & OWNED
+        assert not await bench.get_word(TRANSMIT_RING + DESCRIPTOR_BYTES * index + 4) & OWNED
     assert not dut.irq.value
 
 
@@ -102,7 +103,7 @@ async def a_ring_is_sent_in_order_and_says_so_where_it_is_asked_to(dut):
     bench.take = 0.3
     for number, frame in enumerate(frames):
         index = number % 3
-        while await bench.get_word(TRANSMIT_RING + 8 * index + 4) & OWNED:
+        while await bench.get_word(TRANSMIT_RING + DESCRIPTOR_BYTES * index + 4) & OWNED:
             await bench.step()
         await bench.give_frame(index, buffer(index), frame, event=number == 6)
         if number < 6:
@@ -149,7 +150,7 @@ async def a_ring_that_is_turned_off_begins_anew(dut):
     await bench.give_frame(1, buffer(1), b"second")
     await bench.step(50)
     assert bench.sent == [b"first"]
-    await bench.write("transmit_ring", TRANSMIT_RING + 8)
+    await bench.write("transmit_ring", TRANSMIT_RING + DESCRIPTOR_BYTES)
     await bench.write("control", TRANSMIT)
     await bench.until_sent(2)
     assert bench.sent[1] == b"second"

@@ -13,6 +13,7 @@ from tierv.soc.dma.descriptor import (
     LENGTH_BITS,
     OWNED_BIT,
     RECEIVE_CRC_BIT,
+    RECEIVE_DATAGRAM_BIT,
     RECEIVE_LENGTH_LSB,
     RECEIVE_LONG_BIT,
     RECEIVE_TRUNCATED_BIT,
@@ -20,6 +21,7 @@ from tierv.soc.dma.descriptor import (
     TRANSMIT_PLACE_LSB,
     TRANSMIT_START_LSB,
     TRANSMIT_SUM_BIT,
+    WORDS,
 )
 from tierv.soc.dma.ethernet import FrameRings
 
@@ -30,6 +32,7 @@ SEED = 7
 RECEIVE, TRANSMIT, KEEP_WRONG, KEEP_LONG = 1, 2, 4, 8
 EVENT_RECEIVED, EVENT_SENT = 1, 2
 OWNED = 1 << OWNED_BIT
+DESCRIPTOR_BYTES = 4 * WORDS
 
 
 def make_rings() -> tuple[LiteXModule, list[Signal | Record]]:
@@ -212,13 +215,13 @@ class DmaBench(CsrBench):
 
     async def give_room(self, index: int, buffer: int, room: int) -> None:
         """Arm a receive descriptor."""
-        await self.put_word(RECEIVE_RING + 8 * index, buffer)
-        await self.put_word(RECEIVE_RING + 8 * index + 4, OWNED | room)
+        await self.put_word(RECEIVE_RING + DESCRIPTOR_BYTES * index, buffer)
+        await self.put_word(RECEIVE_RING + DESCRIPTOR_BYTES * index + 4, OWNED | room)
 
     async def received(self, index: int, wait: int = 3000) -> Received:
         """What a receive descriptor says when it has been given back."""
         for _ in range(wait):
-            word = await self.get_word(RECEIVE_RING + 8 * index + 4)
+            word = await self.get_word(RECEIVE_RING + DESCRIPTOR_BYTES * index + 4)
             if not word >> OWNED_BIT:
                 return Received(word)
         raise AssertionError(f"receive descriptor {index} was not given back")
@@ -239,8 +242,8 @@ class DmaBench(CsrBench):
             start, place = checksum
             word |= start // 2 << TRANSMIT_START_LSB | place // 2 << TRANSMIT_PLACE_LSB
             word |= 1 << TRANSMIT_SUM_BIT
-        await self.put_word(TRANSMIT_RING + 8 * index, buffer)
-        await self.put_word(TRANSMIT_RING + 8 * index + 4, word)
+        await self.put_word(TRANSMIT_RING + DESCRIPTOR_BYTES * index, buffer)
+        await self.put_word(TRANSMIT_RING + DESCRIPTOR_BYTES * index + 4, word)
 
     async def until_sent(self, frames: int, wait: int = 5000) -> None:
         """Let time pass until the MAC has got so many frames."""
@@ -278,6 +281,7 @@ class Received:
         self.wrong = bool(word >> RECEIVE_CRC_BIT & 1)
         self.truncated = bool(word >> RECEIVE_TRUNCATED_BIT & 1)
         self.long = bool(word >> RECEIVE_LONG_BIT & 1)
+        self.datagram = bool(word >> RECEIVE_DATAGRAM_BIT & 1)
 
     @property
     def good(self) -> bool:

@@ -13,7 +13,11 @@ from dma_bench import make_rings
 from tierv.soc.dma.ethernet import EthernetDma
 from tierv.soc.params import GIGABIT_ETHERNET
 
-MODULES = {"cocotb_dma_receive": ("dma",), "cocotb_dma_transmit": ("dma",)}
+MODULES = {
+    "cocotb_dma_receive": ("dma",),
+    "cocotb_dma_datagram": ("dma",),
+    "cocotb_dma_transmit": ("dma",),
+}
 
 
 @cache

@@ -189,7 +189,7 @@ class Account:
         """Packets that a MAC with rings of its own has: room for frames, and frames sent."""
         places = [self.result.values[name] for name in _PLACES if name in self.result.values]
         words = struct.iter_unpack("<IIII", b"".join(places))
-        return sum(packet != 0 for _, packet, _, _ in words)
+        return sum(packet != 0 for _, _, packet, _ in words)
 
     @property
     def spare(self) -> int:
@@ -210,8 +210,8 @@ _KINDS = dict(re.findall(r"^\s*X\((\w+), *(\w+)\)", _COUNTERS_H, re.MULTILINE))
 #: The packets of the network interface; those of serial ports have the same name.
 _PACKETS = "packets in local memory"
 _RINGS = ("free", "received", "transmit", "sent", "supply", "outbox", "returned")
-#: Of a MAC with rings of its own: descriptor, packet, event, next.
-_PLACES = ("network_mac.receive_places", "network_mac.transmit_places")
+#: Of a MAC with rings of its own: buffer, word, packet, next.
+_PLACES = ("network_mac.receive_ring", "network_mac.transmit_ring")
 #: Frames that the driver has moved, by which kind of MAC it is.
 _MOVED = {
     False: ("network_mac.received", "network_mac.transmitted"),

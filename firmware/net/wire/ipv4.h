@@ -17,6 +17,7 @@
 
 enum {
     IPV4_HEADER_BYTES = 20,
+    IPV4_SOURCE_OFFSET = 12,
     /* With the router alert option (RFC 2113). */
     IPV4_ALERT_HEADER_BYTES = 24,
     IPV4_PROTOCOL_ICMP = 1,
@@ -36,6 +37,11 @@ typedef struct {
     be16_t destination_half[2];
     uint32_t addresses_sum; /* partial sum of both addresses, for the pseudo-header */
 } ipv4_header_t;
+
+static inline be32_t ipv4_source(const uint8_t *packet)
+{
+    return get_be32(packet + IPV4_SOURCE_OFFSET);
+}
 
 /* The partial sum of an address. */
 static inline uint32_t ipv4_address_sum(be32_t address)

@@ -15,7 +15,10 @@
 #include "../counters.h"
 #include "ipv4.h"
 
-enum { UDP_HEADER_BYTES = 8 };
+enum {
+    UDP_HEADER_BYTES = 8,
+    UDP_CHECKSUM_OFFSET = 6
+};
 
 typedef struct {
     be16_t source_port;
@@ -33,7 +36,7 @@ INLINE net_counter_t udp_parse(const uint8_t *datagram, uint32_t bytes, udp_head
     }
     header->source_port = get_be16(datagram);
     header->length = get_be16(datagram + 4);
-    header->checksum = get_be16(datagram + 6);
+    header->checksum = get_be16(datagram + UDP_CHECKSUM_OFFSET);
     header->bytes = be16_to_host(header->length);
     if (UNLIKELY(header->bytes < UDP_HEADER_BYTES || header->bytes > bytes)) {
         return COUNT_UDP_DROP_LENGTH;
@@ -47,7 +50,12 @@ static inline uint32_t udp_pseudo_sum(be16_t length, uint32_t addresses_sum)
     return addresses_sum + BE16(IPV4_PROTOCOL_UDP) + length;
 }
 
-/* The destination port, once udp_parse() has found a header. */
+/* The source and the destination port, once udp_parse() has found a header. */
+static inline be16_t udp_source_port(const uint8_t *datagram)
+{
+    return get_be16(datagram);
+}
+
 static inline be16_t udp_destination_port(const uint8_t *datagram)
 {
     return get_be16(datagram + 2);
@@ -59,11 +67,13 @@ static inline be16_t udp_length(const uint8_t *datagram)
     return get_be16(datagram + 4);
 }
 
-/* Puts the folded sum of the pseudo-header where the checksum shall be: whoever completes it adds the
- * datagram. */
-static inline void udp_put_pseudo_sum(uint8_t *datagram, uint32_t pseudo_sum)
+/* Puts the folded sum of what the pseudo-header has beside the addresses where the checksum shall be: whoever
+ * completes it adds the addresses, which lie before the datagram, and the datagram. */
+static inline void udp_put_unsummed(uint8_t *datagram, be16_t length)
 {
-    put_be16(datagram + 6, checksum_fold(pseudo_sum));
+    uint32_t sum = udp_pseudo_sum(length, 0);
+
+    put_be16(datagram + UDP_CHECKSUM_OFFSET, sum + (sum >> 16));
 }
 
 /* Exchanges the ports; the checksum stays right. */
@@ -87,7 +97,7 @@ static inline void udp_put_sum(uint8_t *datagram, uint32_t sum)
 {
     be16_t checksum = checksum_field(sum);
 
-    put_be16(datagram + 6, checksum != 0 ? checksum : 0xffffu);
+    put_be16(datagram + UDP_CHECKSUM_OFFSET, checksum != 0 ? checksum : 0xffffu);
 }
 
 /* Writes a header. `addresses_sum` and `payload_sum` are partial sums of the two addresses and of
@@ -95,8 +105,8 @@ static inline void udp_put_sum(uint8_t *datagram, uint32_t sum)
 void udp_emit(uint8_t *datagram, be16_t source_port, be16_t destination_port,
               uint32_t payload_bytes, uint32_t addresses_sum, uint32_t payload_sum);
 
-/* Writes a header with udp_put_pseudo_sum(). */
+/* Writes a header with udp_put_unsummed(). */
 void udp_emit_unsummed(uint8_t *datagram, be16_t source_port, be16_t destination_port,
-                       uint32_t payload_bytes, uint32_t addresses_sum);
+                       uint32_t payload_bytes);
 
 #endif

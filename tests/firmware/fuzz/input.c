@@ -10,6 +10,7 @@
 #include "../../../firmware/net/udp_socket.h"
 #include "../../../firmware/net/wire/ipv4.h"
 #include "../../../firmware/net/wire/udp.h"
+#include "../datagram.h"
 #include "bytes_in.h"
 
 typedef enum {
@@ -23,8 +24,8 @@ typedef enum {
     STEP_STALL        /* the driver stops or begins to send */
 } step_t;
 
-/* How a frame is made better than it came. */
-enum { FIX_SUMS = 0x08, FIX_XID = 0x10, SUMMED = 0x20 };
+/* How a frame is made better than it came, and what the driver and its hardware do. */
+enum { FIX_SUMS = 0x08, FIX_XID = 0x10, SUMMED = 0x20, CHECKED = 0x40 };
 
 /* How a datagram is sent: in the oldest packet taken, or with a payload copied from an offset. */
 enum { REUSE = 0x20, COPY = 0x40, OFFSET_SHIFT = 3 };
@@ -177,6 +178,9 @@ static void receive(bytes_in_t *in, uint32_t step, uint32_t how)
     restore(packet);
     if ((how & SUMMED) != 0) {
         packet_fill(packet, frame, bytes);
+        if ((how & CHECKED) != 0 && datagram_is_good(frame, bytes)) {
+            packet->flags |= PACKET_DATAGRAM;
+        }
         free(frame);
     } else {
         packet->flags = 0;
