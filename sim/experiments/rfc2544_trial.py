@@ -58,6 +58,8 @@ class Target:
     #: The frame that tells it the peer's address.
     introduction: bytes = arp_request()
     bits_per_second: int = FAST_ETHERNET
+    #: Clocks of MII or GMII, if they are not those of such a wire.
+    mii_hz: int | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,16 @@ def measure(target: Target, service: str, size: int, settings: Settings) -> dict
     return row
 
 
+def saturate(target: Target, service: str, size: int, settings: Settings) -> dict[str, Any]:
+    """What frames of a size cost when the wire brings more than is delivered: part of a row."""
+    line_cycles = wire_cycles(size, settings.clock_hz, target.bits_per_second)
+    trial = _run(target, service, size, line_cycles, settings)
+    return {
+        "cycles a frame at saturation": round(trial.cycles_each, 1),
+        "saturation lost (%)": round(100 * (1 - trial.delivered / trial.frames), 1),
+    }
+
+
 def plot_line_rate(axes: Axes, bits_per_second: int = FAST_ETHERNET) -> None:
     """Draw what the wire carries of frames of each size."""
     line = [
@@ -175,6 +187,7 @@ def _run(target: Target, service: str, size: int, interval: float, settings: Set
         cycles=start + duration + tail,
         frames=frames,
         get=["discarded_datagrams"],
+        mii_hz=target.mii_hz,
         limit_is_error=False,
     )
     if service == "sink":
