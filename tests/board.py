@@ -15,7 +15,8 @@ from tierv.sim.interactive import NetworkError, open_tap
 
 #: The key that ends the simulation.
 END = b"\x1d"
-TIMEOUT_S = 60
+#: Seconds of patience for an answer, and for the first sign of life: the model may be built before.
+TIMEOUT_S, START_S = 60, 900
 NAMESPACE = "tierv-test"
 
 
@@ -36,7 +37,7 @@ class Board:
         self.process.stdin.flush()
 
     def wait_for(self, text: bytes) -> None:
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + (TIMEOUT_S if self.shown else START_S)
         while text not in self.shown:
             assert self.process.poll() is None, self.process.stderr.read().decode()
             assert time.monotonic() < deadline, f"{text!r} not in {self.shown!r}"

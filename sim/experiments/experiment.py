@@ -74,6 +74,10 @@ class Experiment(abc.ABC):
     #: Whether ``Settings.trace`` is of use.
     takes_trace: bool = False
 
+    def is_short(self, settings: Settings) -> bool:
+        """Whether a run is less than the full one, so that it may leave cases out."""
+        return settings.length < self.full_length
+
     @abc.abstractmethod
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """Run it on the builds of ``bench``."""

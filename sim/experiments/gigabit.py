@@ -14,10 +14,19 @@ from .bench import Bench, Build, Setup
 from .experiment import Experiment, Outcome, Progress, Settings
 from .frames import wire_cycles
 from .plots import COLOURS, figure
-from .rfc2544_trial import SERVICES, SIZES, Target, measure, plot_line_rate, saturate, size_axis
+from .rfc2544_trial import (
+    SERVICES,
+    SHORT_SIZES,
+    SIZES,
+    Target,
+    measure,
+    plot_line_rate,
+    saturate,
+    size_axis,
+)
 
-#: What is measured in a short run.
-_SHORT_SERVICES, _SHORT_SIZES = ("echo", "sink"), (64, 512, 1518)
+#: What is asked for in a short run.
+_SHORT_SERVICES = ("echo", "sink")
 _HEADLINE_SIZES = (64, 512)
 #: B is at line rate from this size on.
 _LEAST_BYTES = 512
@@ -48,9 +57,9 @@ class Gigabit(Experiment):
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """Every service, size and build."""
         setups = bench.setups("services", eth_dma=True, eth_bits_per_second=GIGABIT_ETHERNET)
-        is_short = settings.length < self.full_length
+        is_short = self.is_short(settings)
         services = _SHORT_SERVICES if is_short else tuple(SERVICES)
-        sizes = _SHORT_SIZES if is_short else SIZES
+        sizes = SHORT_SIZES if is_short else SIZES
         cases = list(itertools.product(services, sizes, Build))
 
         def case(item: tuple[str, int, Build]) -> dict[str, Any]:

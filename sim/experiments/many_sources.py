@@ -101,7 +101,7 @@ class ManySources(Experiment):
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """Every number of ports with every depth, on both builds."""
-        grid = _FULL if settings.length >= self.full_length else _SHORT
+        grid = _SHORT if self.is_short(settings) else _FULL
         pairs = list(itertools.product(grid["uarts"], grid["depths"]))
         # The longest first, so that no processor waits for the last.
         cases = [_Case(b, *pair) for pair in reversed(pairs) for b in _BUILDS]

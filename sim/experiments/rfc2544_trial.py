@@ -30,6 +30,8 @@ from .search import highest
 
 #: Bytes of frames with their check sequence.
 SIZES = (64, 128, 256, 512, 1024, 1280, 1518)
+#: Those of a short run that has much else to measure.
+SHORT_SIZES = (64, 512, 1518)
 #: What the firmware does with the frames, and the port for it.
 SERVICES = {"echo": ECHO_PORT, "echo in the stack": FAST_ECHO_PORT, "sink": SINK_PORT}
 #: The firmware is ready long before the introduction.
