@@ -186,8 +186,9 @@ def test_the_bios_of_a_board_fits_its_memory(name):
     words = build_bios(board)
     assert 16 << 10 < 4 * len(words) <= board.soc.rom_bytes
     # Beside what is in it the stack needs room.
-    elf = ELFFile((Project(board).folder / "bios/software/bios/bios.elf").open("rb"))
-    data = sum(elf.get_section_by_name(name).data_size for name in (".data", ".bss"))
+    with (Project(board).folder / "bios/software/bios/bios.elf").open("rb") as file:
+        elf = ELFFile(file)
+        data = sum(elf.get_section_by_name(name).data_size for name in (".data", ".bss"))
     assert data + STACK_BYTES <= board.soc.sram_bytes
 
 
