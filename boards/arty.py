@@ -10,10 +10,10 @@ import dataclasses
 
 from litedram.modules import MT41K128M16
 from litespi.modules import S25FL128L
-from litespi.opcodes import SpiNorFlashOpCodes
 from litex_boards.platforms.digilent_arty import Platform
 
 from .board import (
+    CACHES,
     LITTLE_DEFINES,
     LITTLE_MEMORY,
     SMALL_LOCAL,
@@ -35,8 +35,7 @@ def _pmod_ja(port: int) -> SerialPins:
     )
 
 
-_CACHES = {"icache_bytes": 8 << 10, "dcache_bytes": 8 << 10}
-_DDR3 = ExternalMemory(module=MT41K128M16, pins="ddram", soc=_CACHES)
+_DDR3 = ExternalMemory(module=MT41K128M16, pins="ddram", soc=CACHES)
 
 ARTY = Board(
     name="arty",
@@ -52,9 +51,9 @@ ARTY = Board(
     serial=tuple(_pmod_ja(port) for port in range(4)),
     io_standard="LVCMOS33",
     soc=board_params(sys_clk_hz=75_000_000, **LITTLE_MEMORY),
-    memory=dataclasses.replace(_DDR3, soc=_CACHES | SMALL_LOCAL),
+    memory=dataclasses.replace(_DDR3, soc=CACHES | SMALL_LOCAL),
     # The bitstream of the larger FPGA ends before that.
-    flash=SpiFlash(module=lambda: S25FL128L(SpiNorFlashOpCodes.READ_1_1_4), program_offset=4 << 20),
+    flash=SpiFlash(chip=S25FL128L, program_offset=4 << 20),
     defines=LITTLE_DEFINES,
     loader=("--board", "arty_a7_35t"),
     jumpers="JP1 (MODE) closed to start from flash",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from litedram.modules import SDRAMModule
+from litespi.opcodes import SpiNorFlashOpCodes
 from litespi.spi_nor_flash_module import SpiNorFlashModule
 from litex.build.generic_platform import GenericPlatform
 
@@ -32,10 +33,14 @@ LITTLE_DEFINES = (
 )
 #: What such a board with a BIOS, which takes much of it, has left for the local memories.
 SMALL_LOCAL = {"itcm_bytes": 32 << 10, "dtcm_bytes": 16 << 10}
-#: Longer lines on Intel's FPGAs, because the tags are registers there.
+#: Caches of external memory; longer lines on Intel's FPGAs, because the tags are registers there.
+CACHES = {"icache_bytes": 8 << 10, "dcache_bytes": 8 << 10}
 CYCLONE_CACHES = {"icache_bytes": 4 << 10, "dcache_bytes": 4 << 10, "cache_line_bytes": 64}
-#: System clock of an ECP5 with DDR3, half of the memory's. LiteX's own targets have 48 to 75 MHz.
-ECP5_DDR3_CLOCK_HZ = 62_500_000
+#: Of an ECP5 with DDR3. Its system clock is half of the memory's; LiteX's own targets have 48 to
+#: 75 MHz.
+ECP5_DDR3 = {"sys_clk_hz": 62_500_000, **CACHES}
+#: How a flash is read by so many data pins.
+_FLASH_READS = {1: SpiNorFlashOpCodes.READ_1_1_1, 4: SpiNorFlashOpCodes.READ_1_1_4}
 
 
 class Family(enum.Enum):
@@ -96,12 +101,15 @@ class ExternalMemory:
 class SpiFlash:
     """The flash from which the FPGA starts, with room for a program that a BIOS boots."""
 
-    #: Makes LiteSPI's description of the chip, with the command by which it is read.
-    module: Callable[[], SpiNorFlashModule]
-    #: LiteX's name for the pins that are used.
-    mode: str = "4x"
+    #: LiteSPI's description of the chip, and the data pins by which it is read, 1 or 4.
+    chip: type[SpiNorFlashModule]
+    data_pins: int = 4
     #: Where the program begins, in bytes: behind the bitstream.
     program_offset: int
+
+    def module(self) -> SpiNorFlashModule:
+        """The chip, with the command by which it is read."""
+        return self.chip(_FLASH_READS[self.data_pins])
 
 
 @dataclass(frozen=True, kw_only=True)

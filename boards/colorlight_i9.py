@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from litedram.modules import M12L64322A
 from litespi.modules import W25Q64
-from litespi.opcodes import SpiNorFlashOpCodes
 from litex_boards.platforms.colorlight_i5 import Platform
 
 from .board import (
+    CACHES,
     LITTLE_DEFINES,
     LITTLE_MEMORY,
     SMALL_LOCAL,
@@ -55,13 +55,9 @@ COLORLIGHT_I9 = Board(
         clock="sdram_clock",
         clock_phase=180,
         masks=False,
-        soc={"icache_bytes": 8 << 10, "dcache_bytes": 8 << 10, **SMALL_LOCAL},
+        soc=CACHES | SMALL_LOCAL,
     ),
-    flash=SpiFlash(
-        module=lambda: W25Q64(SpiNorFlashOpCodes.READ_1_1_1),
-        mode="1x",
-        program_offset=4 << 20,
-    ),
+    flash=SpiFlash(chip=W25Q64, data_pins=1, program_offset=4 << 20),
     defines=LITTLE_DEFINES,
     loader=("--board", "colorlight-i9"),
 )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from litedram.modules import MT41K256M16
 from litespi.modules import S25FL256S
-from litespi.opcodes import SpiNorFlashOpCodes
 from litex.build.generic_platform import IOStandard, Pins
 from litex_boards.platforms.lambdaconcept_ecpix5 import Platform
 
 from .board import (
-    ECP5_DDR3_CLOCK_HZ,
+    ECP5_DDR3,
     Board,
     ExternalMemory,
     Family,
@@ -56,20 +55,8 @@ ECPIX5 = Board(
     ),
     io_standard="LVCMOS33",
     soc=board_params(sys_clk_hz=50_000_000, main_ram_bytes=128 << 10),
-    memory=ExternalMemory(
-        module=MT41K256M16,
-        pins="ddram",
-        soc={
-            "sys_clk_hz": ECP5_DDR3_CLOCK_HZ,
-            "icache_bytes": 8 << 10,
-            "dcache_bytes": 8 << 10,
-        },
-    ),
+    memory=ExternalMemory(module=MT41K256M16, pins="ddram", soc=ECP5_DDR3),
     # Or another maker's, which all understand the plain command.
-    flash=SpiFlash(
-        module=lambda: S25FL256S(SpiNorFlashOpCodes.READ_1_1_1),
-        mode="1x",
-        program_offset=4 << 20,
-    ),
+    flash=SpiFlash(chip=S25FL256S, data_pins=1, program_offset=4 << 20),
     loader=("--board", "ecpix5"),
 )

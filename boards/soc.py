@@ -47,7 +47,7 @@ class BoardSoC(TierVSoC):
                 self.crg.stop.eq(training.stop),
                 self.crg.memory_reset.eq(training.reset),
             ]
-        if board.soc.flash_boot_offset is not None and board.flash.mode == "1x":
+        if board.soc.flash_boot_offset is not None and board.flash.data_pins == 1:
             self._release_flash()
         if board.family in (Family.CYCLONE4, Family.CYCLONE5) and board.phy is not Phy.NONE:
             # LiteX cuts the paths from the system clock only.
@@ -79,7 +79,11 @@ class BoardSoC(TierVSoC):
     def spi_flash(self) -> dict[str, Any]:
         """The flash from which the FPGA starts."""
         flash = self.board.flash
-        return {"mode": flash.mode, "module": flash.module(), "with_master": True}
+        return {
+            "mode": f"{flash.data_pins}x",
+            "module": flash.module(),
+            "with_master": True,
+        }
 
     def _release_flash(self) -> None:
         """Neither hold the flash nor protect it, if pins can, while one data pin is used."""

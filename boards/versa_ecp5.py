@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from litedram.modules import MT41K64M16
 from litespi.modules import N25Q128A13
-from litespi.opcodes import SpiNorFlashOpCodes
 from litex_boards.platforms.lattice_versa_ecp5 import Platform
 
 from .board import (
-    ECP5_DDR3_CLOCK_HZ,
+    ECP5_DDR3,
     LITTLE_DEFINES,
     LITTLE_MEMORY,
     SMALL_LOCAL,
@@ -37,21 +36,8 @@ VERSA_ECP5 = Board(
     ),
     io_standard="LVCMOS33",
     soc=board_params(sys_clk_hz=50_000_000, **LITTLE_MEMORY),
-    memory=ExternalMemory(
-        module=MT41K64M16,
-        pins="ddram",
-        soc={
-            "sys_clk_hz": ECP5_DDR3_CLOCK_HZ,
-            "icache_bytes": 8 << 10,
-            "dcache_bytes": 8 << 10,
-            **SMALL_LOCAL,
-        },
-    ),
-    flash=SpiFlash(
-        module=lambda: N25Q128A13(SpiNorFlashOpCodes.READ_1_1_1),
-        mode="1x",
-        program_offset=4 << 20,
-    ),
+    memory=ExternalMemory(module=MT41K64M16, pins="ddram", soc=ECP5_DDR3 | SMALL_LOCAL),
+    flash=SpiFlash(chip=N25Q128A13, data_pins=1, program_offset=4 << 20),
     defines=LITTLE_DEFINES,
     loader=("--cable", "ft2232"),
     jumpers="J50: 1-2 and 3-5, which leaves the clock generator out of the JTAG chain",
