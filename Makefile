@@ -18,6 +18,8 @@ BOARD   ?=
 PORT    ?=
 TIERS   ?= 3
 OUTPUT  ?= build/tierv.v
+# A process for each processor; the tests of a file share what they build.
+PYTEST  := $(BIN)/python -m pytest -n auto --dist loadfile
 # How long `make fuzz` looks for inputs, all targets together.
 FUZZ_SECONDS ?= 60
 # A checkout of CoreMark for bench-core, instead of the one in a Python package.
@@ -102,10 +104,10 @@ setup: | build
 	@$(MAKE) --silent --no-print-directory $(VENV)/.complete
 
 test: setup
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
 
 test-all: setup $(VENV)/.formal $(VENV)/.synth
-	@$(BIN)/python -m pytest -m "slow or not slow"
+	@$(PYTEST) -m "slow or not slow"
 
 bench: setup
 	@$(BIN)/python -m tierv.sim.experiments bench stack $(ARGS)

@@ -30,13 +30,10 @@ class WholeWords(LiteXModule):
 
         every = 2 ** len(bus.sel) - 1
         merged = Signal.like(bus.dat_w)
-        lanes = [
-            Mux(chosen, bus.dat_w[part], memory.dat_r[part])
-            for chosen, part in (
-                (bus.sel[lane], slice(_BYTE_BITS * lane, _BYTE_BITS * (lane + 1)))
-                for lane in range(len(bus.sel))
-            )
-        ]
+        lanes = []
+        for lane, chosen in enumerate(bus.sel):
+            byte = slice(_BYTE_BITS * lane, _BYTE_BITS * (lane + 1))
+            lanes.append(Mux(chosen, bus.dat_w[byte], memory.dat_r[byte]))
         self.comb += [
             self.stores.eq(bus.cyc & bus.stb & bus.we),
             memory.adr.eq(bus.adr),

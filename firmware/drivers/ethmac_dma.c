@@ -13,8 +13,6 @@ enum {
     CONTROL_RECEIVE = 1 << CSR_ETHDMA_CONTROL_RECEIVE_OFFSET,
     CONTROL_TRANSMIT = 1 << CSR_ETHDMA_CONTROL_TRANSMIT_OFFSET,
     CONTROL_KEEP_LONG = 1 << CSR_ETHDMA_CONTROL_KEEP_LONG_OFFSET,
-    /* Where IPv4 begins. */
-    IPV4_OFFSET = 14,
     BATCH_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * ETHMAC_DMA_BATCH_US,
     /* Rounds for the MAC to let go of its rings: the longest frame at 10 Mbit/s. */
     STOP_ROUNDS = CONFIG_CLOCK_FREQUENCY / 500
@@ -145,7 +143,7 @@ void ethmac_init(ethmac_t *mac, net_t *net)
     mmio_write(CSR_ETHDMA_RECEIVE_LAST_ADDR, ETHMAC_RECEIVE_FRAMES - 1);
     mmio_write(CSR_ETHDMA_TRANSMIT_RING_ADDR, (uint32_t)(uintptr_t)mac->transmit_ring);
     mmio_write(CSR_ETHDMA_TRANSMIT_LAST_ADDR, ETHMAC_TRANSMIT_FRAMES - 1);
-    mmio_write(CSR_ETHDMA_SUM_FROM_ADDR, IPV4_OFFSET);
+    mmio_write(CSR_ETHDMA_SUM_FROM_ADDR, ETHERNET_HEADER_BYTES);
     mmio_write(CSR_ETHDMA_EVENT_CYCLES_ADDR, BATCH_CYCLES);
     ethmac_set_batch(mac, 1);
     mmio_write(CSR_ETHDMA_EV_PENDING_ADDR, EVENT_RECEIVED | EVENT_SENT);

@@ -27,7 +27,8 @@ from .frames import (
 )
 from .overload_trial import is_part
 from .plots import COLOURS, figure
-from .rfc2544_trial import SIZES, size_axis
+from .rfc2544_plot import size_axis
+from .rfc2544_trial import SIZES
 
 PORTS = range(4)
 BAUD = 115_200

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,15 @@ from tierv.soc.params import GIGABIT_ETHERNET
 from .bench import Bench, Build, Setup
 from .experiment import Experiment, Outcome, Progress, Settings
 from .frames import wire_cycles
-from .plots import COLOURS, figure
+from .plots import COLOURS
+from .rfc2544_plot import Curve, plot_throughput
 from .rfc2544_trial import (
     SERVICES,
     SHORT_SIZES,
     SIZES,
     Target,
     measure,
-    plot_line_rate,
     saturate,
-    size_axis,
 )
 
 #: What is asked for in a short run.
@@ -94,23 +92,17 @@ class Gigabit(Experiment):
     def plot(self, outcome: Outcome, path: Path) -> None:
         """Throughput against the frame size."""
         styles = dict(zip(SERVICES, ("-", "--", ":"), strict=True))
-        with figure(path, self.title, xlabel="frame (bytes)", ylabel="Mbit/s") as axes:
-            for service, build in itertools.product(_present(outcome, "service"), Build):
-                chosen = {
-                    row["bytes"]: row["throughput (Mbit/s)"]
-                    for row in outcome.rows
-                    if (row["service"], row["build"]) == (service, build)
-                }
-                axes.plot(
-                    list(chosen),
-                    list(chosen.values()),
-                    styles[service],
-                    marker="o",
-                    color=COLOURS[build],
-                    label=f"{build} {service}",
-                )
-            plot_line_rate(axes, GIGABIT_ETHERNET)
-            size_axis(axes)
+        services = dict.fromkeys(row["service"] for row in outcome.rows)
+        curves = [
+            Curve(
+                f"{build} {service}",
+                [row for row in outcome.rows if (row["service"], row["build"]) == (service, build)],
+                COLOURS[build],
+                styles[service],
+            )
+            for service, build in itertools.product(services, Build)
+        ]
+        plot_throughput(path, self.title, curves, GIGABIT_ETHERNET)
 
 
 def _measure(setup: Setup, service: str, size: int, settings: Settings) -> dict[str, Any]:
@@ -124,11 +116,6 @@ def _measure(setup: Setup, service: str, size: int, settings: Settings) -> dict[
         as_long = dataclasses.replace(settings, length=round(settings.length * times))
         row |= saturate(faster, service, size, as_long)
     return row
-
-
-def _present(outcome: Outcome, key: str) -> Iterable[str]:
-    """What rows have there, in their order."""
-    return dict.fromkeys(row[key] for row in outcome.rows)
 
 
 def passes(rows: list[dict[str, Any]]) -> bool:

@@ -12,8 +12,8 @@ from ..result import RunResult
 from .bench import Bench, Build, Setup
 from .experiment import Experiment, Outcome, Progress, Settings
 from .frames import arp_reply, arp_request
-from .plots import figure
-from .rfc2544_trial import SHORT_SIZES, SIZES, Target, measure, plot_line_rate, size_axis
+from .rfc2544_plot import Curve, plot_throughput
+from .rfc2544_trial import SHORT_SIZES, SIZES, Target, measure
 
 _SERVICES = ("echo", "sink")
 #: Time in which every program gets ready, the slowest core's too.
@@ -102,17 +102,12 @@ class Peers(Experiment):
 
     def plot(self, outcome: Outcome, path: Path) -> None:
         """Throughput of the echo against the frame size."""
-        with figure(path, self.title, xlabel="frame (bytes)", ylabel="Mbit/s") as axes:
-            for peer in _PEERS:
-                chosen = {
-                    row["bytes"]: row["throughput (Mbit/s)"]
-                    for row in outcome.rows
-                    if (row["core"], row["stack"], row["service"])
-                    == (peer.core, peer.stack, "echo")
-                }
-                axes.plot(list(chosen), list(chosen.values()), marker="o", label=peer.name)
-            plot_line_rate(axes)
-            size_axis(axes)
+        curves = []
+        for peer in _PEERS:
+            case = (peer.core, peer.stack, "echo")
+            rows = [r for r in outcome.rows if (r["core"], r["stack"], r["service"]) == case]
+            curves.append(Curve(peer.name, rows))
+        plot_throughput(path, self.title, curves)
 
 
 def _is_ahead(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:

@@ -8,15 +8,14 @@ from typing import Any
 
 from .bench import Bench, Build
 from .experiment import Experiment, Outcome, Progress, Settings
-from .plots import COLOURS, figure
+from .plots import COLOURS
+from .rfc2544_plot import Curve, plot_throughput
 from .rfc2544_trial import (
     SERVICES,
     SHORT_SIZES,
     SIZES,
     Target,
     measure,
-    plot_line_rate,
-    size_axis,
 )
 
 #: How frames come to memory and go from there: the MAC's name, and what `SocParams` says for it.
@@ -70,15 +69,9 @@ class Rfc2544(Experiment):
 
     def plot(self, outcome: Outcome, path: Path) -> None:
         """Throughput of the application's echo against the frame size."""
-        with figure(path, self.title, xlabel="frame (bytes)", ylabel="Mbit/s") as axes:
-            for mac, style in zip(MACS, ("--", "-"), strict=True):
-                for build in Build:
-                    chosen = [
-                        row["throughput (Mbit/s)"]
-                        for row in outcome.rows
-                        if (row["MAC"], row["service"], row["build"]) == (mac, "echo", build)
-                    ]
-                    label = f"{build} {mac}"
-                    axes.plot(SIZES, chosen, style, marker="o", color=COLOURS[build], label=label)
-            plot_line_rate(axes)
-            size_axis(axes)
+        curves = []
+        for (mac, style), build in itertools.product(zip(MACS, ("--", "-"), strict=True), Build):
+            case = (mac, "echo", build)
+            rows = [r for r in outcome.rows if (r["MAC"], r["service"], r["build"]) == case]
+            curves.append(Curve(f"{build} {mac}", rows, COLOURS[build], style))
+        plot_throughput(path, self.title, curves)

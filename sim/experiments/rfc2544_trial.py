@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from tierv.soc.params import FAST_ETHERNET
 
@@ -131,22 +130,6 @@ def saturate(target: Target, service: str, size: int, settings: Settings) -> dic
         "cycles a frame at saturation": round(trial.cycles_each, 1),
         "saturation lost (%)": round(100 * (1 - trial.delivered / trial.frames), 1),
     }
-
-
-def plot_line_rate(axes: Axes, bits_per_second: int = FAST_ETHERNET) -> None:
-    """Draw what the wire carries of frames of each size."""
-    line = [
-        size * 8 / wire_cycles(size, bits_per_second, bits_per_second) * bits_per_second / 1e6
-        for size in SIZES
-    ]
-    axes.plot(SIZES, line, color="gray", label="line rate")
-
-
-def size_axis(axes: Axes) -> None:
-    """Make the x axis that of the sizes, when all has been drawn."""
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(SIZES, SIZES)
-    axes.legend(fontsize="small")
 
 
 def _rate(size: int, cycles: float, settings: Settings) -> float:

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from litex.gen import LiteXModule
 from migen import Cat, Constant, If, Signal
+
+from .frame_watch import HALF_BITS, FrameWatch
 
 #: Of a sum of as many halves as any frame has.
 _SUM_BITS = 32
-#: Bits of the number of a half in a frame.
-HALF_BITS = 10
 #: Cycles after the last word in which the folded sum is there.
 SUM_CYCLES = 3
 
 
-class FrameSum(LiteXModule):
+class FrameSum(FrameWatch):
     """Sums halves of a frame's words, in memory's byte order, from one of the halves on.
 
     The folded sum is there ``SUM_CYCLES`` after the last word.
     """
 
     def __init__(self) -> None:
-        #: Forget what was summed.
-        self.clear = Signal()
-        #: A word, its number in the frame, and which of its bytes belong to the frame.
-        self.valid = Signal()
-        self.word = Signal(32)
-        self.bytes = Signal(4)
-        self.index = Signal(HALF_BITS - 1)
+        super().__init__()
         #: Number of the first half that counts.
         self.start = Signal(HALF_BITS)
         #: The sum, folded to 16 bits.

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from litex.gen import LiteXModule
 from migen import Cat, Constant, If, Signal
 
-from .checksum import HALF_BITS, FrameSum
+from .checksum import FrameSum
 from .descriptor import LENGTH_BITS
+from .frame_watch import FrameWatch
 
 #: Bits of a count of a frame's bytes, with one more than a length has.
 BYTES_BITS = LENGTH_BITS + 1
 _ALL_ONES = 0xFFFF
 _ETHERNET_BYTES, _IPV4_BYTES = 14, 20
 #: Numbers of halves of a frame: where IPv4 and its addresses begin, and where UDP does.
-_IPV4, _ADDRESSES, _UDP = 7, 13, 17
+_IPV4 = _ETHERNET_BYTES // 2
+_ADDRESSES, _UDP = _IPV4 + 6, _IPV4 + _IPV4_BYTES // 2
 #: Halves as they lie in a word: Ethernet's type of IPv4, and with UDP's number the word of the
 #: pseudo-header that is neither an address nor a length.
 _TYPE_IPV4, _VERSION, _PROTOCOL_UDP = 0x0008, 0x45, 17
 _PSEUDO = _PROTOCOL_UDP << 8
 
 
-class DatagramCheck(LiteXModule):
+class DatagramCheck(FrameWatch):
     """Looks at the words of a frame as they pass.
 
     A good datagram is one of IPv4 (RFC 791) that is no fragment and whose header has twenty bytes
@@ -29,13 +30,7 @@ class DatagramCheck(LiteXModule):
     """
 
     def __init__(self) -> None:
-        #: A new frame.
-        self.clear = Signal()
-        #: A word, its number in the frame, and which of its bytes belong to the frame.
-        self.valid = Signal()
-        self.word = Signal(32)
-        self.bytes = Signal(4)
-        self.index = Signal(HALF_BITS - 1)
+        super().__init__()
         #: Bytes of the frame, from the cycle behind its last word on; more than there can be if it
         #: has more than a datagram has.
         self.total = Signal(BYTES_BITS)

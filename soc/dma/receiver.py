@@ -7,7 +7,7 @@ from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
 from migen import FSM, Case, Cat, If, NextState, NextValue, Signal
 
-from .checksum import HALF_BITS, FrameSum
+from .checksum import FrameSum
 from .datagram import BYTES_BITS, DatagramCheck
 from .descriptor import (
     LENGTH_BITS,
@@ -17,6 +17,7 @@ from .descriptor import (
     RECEIVE_LONG_BIT,
     RECEIVE_TRUNCATED_BIT,
 )
+from .frame_watch import HALF_BITS
 from .port import WORD_ADDRESS_BITS, ReadClient, WriteClient
 from .ring import RingWalk
 

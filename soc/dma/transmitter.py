@@ -6,7 +6,7 @@ from litex.gen import LiteXModule
 from litex.gen.genlib.misc import WaitTimer
 from migen import FSM, Case, Cat, If, NextState, Signal
 
-from .checksum import HALF_BITS, SUM_CYCLES, FrameSum
+from .checksum import SUM_CYCLES, FrameSum
 from .descriptor import (
     LENGTH_BITS,
     TRANSMIT_EVENT_BIT,
@@ -16,6 +16,7 @@ from .descriptor import (
     TRANSMIT_SUM_BIT,
 )
 from .frame_buffer import FrameBuffer
+from .frame_watch import HALF_BITS
 from .port import WORD_ADDRESS_BITS, ReadClient, WriteClient
 from .ring import RingWalk
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dhcp_server import SERVER, answer
-from host_build import ROOT, net_sources
+from host_build import PORT_SOURCES, ROOT, net_sources
 from net_frames import (
     ALL_HOSTS,
     PEER,
@@ -26,9 +26,6 @@ from net_malformed import MALFORMED
 from tierv.sim.host import protocol
 
 FUZZ = Path(__file__).parent / "fuzz"
-#: With a port the stack looks for what the hardware has found.
-PORT = (FUZZ.parent / "net_port.c", FUZZ.parent / "text.c")
-DEFINES = ('NET_PORT="net_port_calls.h"',)
 #: Longer frames say nothing that a rule of their length does not.
 LONGEST_FRAME = 700
 
@@ -52,7 +49,7 @@ def sources(target: str) -> list[Path]:
     """The C files of a target: its own, and the firmware's that it needs."""
     own = FUZZ / f"{target}.c"
     if target != "services":
-        return [own, *PORT, *net_sources()]
+        return [own, *PORT_SOURCES, *net_sources()]
     apps = ROOT / "firmware" / "apps"
     names = (
         "command",

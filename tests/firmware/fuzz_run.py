@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 import fuzz_corpus
-from host_build import ROOT, WARNINGS
+from host_build import PORT_DEFINE, ROOT, WARNINGS
 from rich.console import Console
 from rich.table import Table
 
@@ -23,7 +23,7 @@ BUILD = ROOT / "build" / "fuzz"
 FIRMWARE = ROOT / "firmware"
 COMPILER = (
     *("clang", "-std=gnu11", "-g", *WARNINGS, f"-I{FIRMWARE}", f"-I{Path(__file__).parent}"),
-    *(f"-D{define}" for define in fuzz_corpus.DEFINES),
+    f"-D{PORT_DEFINE}",
 )
 FUZZER = ("-O1", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all")
 COVERAGE = ("-O0", "-fprofile-instr-generate", "-fcoverage-mapping")

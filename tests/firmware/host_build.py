@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 NET = ROOT / "firmware" / "net"
 TESTS = ROOT / "tests" / "firmware"
 BUILD = ROOT / "build" / "host"
+
+#: The stack looks for what the hardware has found, through a port of the tests.
+PORT_SOURCES = tuple(TESTS / f"{source}.c" for source in ("net_port", "text"))
+PORT_DEFINE = 'NET_PORT="net_port_calls.h"'
 
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -57,15 +62,17 @@ def build(
     flags = ["-std=gnu11", "-g", *WARNINGS, *(("-O1", *SANITIZERS) if sanitize else ("-O2",))]
     folders = [f"-I{folder}" for folder in (*include, ROOT / "firmware")]
     folders += [f"-D{define}" for define in defines]
-    run_compiler(["gcc", *flags, *folders, *sources, "-o", program])
+    # Another process may be building it, or running what is there.
+    partial = BUILD / f"{name}.{os.getpid()}"
+    run_compiler(["gcc", *flags, *folders, *sources, "-o", partial])
+    partial.rename(program)
     return program
 
 
 def build_net_driver(name: str, *defines: str) -> Path:
     """The stack with a text-driven driver, port and application, under the sanitizers."""
-    own = [TESTS / f"{source}.c" for source in ("net_driver", "net_port", "text")]
-    port = 'NET_PORT="net_port_calls.h"'
-    return build(name, [*own, *net_sources()], include=[TESTS], defines=[port, *defines])
+    own = [TESTS / "net_driver.c", *PORT_SOURCES]
+    return build(name, [*own, *net_sources()], include=[TESTS], defines=[PORT_DEFINE, *defines])
 
 
 class Program:
