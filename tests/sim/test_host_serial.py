@@ -53,8 +53,8 @@ class StandIn(threading.Thread):
     def run(self) -> None:
         while not self._ends:
             ready, _, _ = select.select([self.control, self.data], [], [], 0.002)
-            if self.data in ready:
-                payload = self.data.recv(2000)
+            # As on one wire, what was sent before a command is taken before it is answered.
+            for payload in self._payloads():
                 if len(self.queue) + len(payload) > QUEUE_BYTES:
                     self.refused += len(payload)
                 else:
@@ -64,6 +64,11 @@ class StandIn(threading.Thread):
             if self.queue and not self.suspended and self.peer[1]:
                 self.data.sendto(bytes(self.queue[: self.pace]), self.peer)
                 del self.queue[: self.pace]
+
+    def _payloads(self) -> Iterator[bytes]:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                yield self.data.recv(2000, socket.MSG_DONTWAIT)
 
     def end(self) -> None:
         self._ends = True
