@@ -53,9 +53,11 @@ module tierv_serial_port #(
     localparam [1:0] SETTLE = 3;
     // Half a bit in ticks.
     localparam [2:0] HALF_BIT = 4;
-    // Counters in their order; the first two are of characters.
-    localparam [2:0] C_RECEIVED = 0, C_TRANSMITTED = 1, C_OVERRUNS = 2, C_FRAMING = 3, C_PARITY = 4,
-        C_BREAKS = 5, C_LOST = 6, C_XOFFS = 7;
+    // Counters by their place in the memory, which is the end of their register's number: the bus'
+    // address is too late to be added to. The first two are of characters.
+    localparam [2:0] C_RECEIVED = A_COUNTERS[2:0], C_TRANSMITTED = C_RECEIVED + 1,
+        C_OVERRUNS = C_RECEIVED + 2, C_FRAMING = C_RECEIVED + 3, C_PARITY = C_RECEIVED + 4,
+        C_BREAKS = C_RECEIVED + 5, C_LOST = C_RECEIVED + 6, C_XOFFS = C_RECEIVED + 7;
     localparam [32:0] MOST_WIDE = (33'd1 << WIDE) - 1, MOST_NARROW = (33'd1 << NARROW) - 1;
 
     // --- settings
@@ -139,10 +141,10 @@ module tierv_serial_port #(
     reg has_picked, cleared;
     wire access = read || write;
     wire is_counter = address >= A_COUNTERS;
-    wire [2:0] asked = address[2:0] - A_COUNTERS[2:0];
+    wire [2:0] asked = address[2:0];
+    wire is_wide = picked == C_RECEIVED || picked == C_TRANSMITTED;
     wire [2:0] counter = access ? asked : picked;
-    // Not that of the bus: its address is too late to be added to. Synthesis would share the memory's
-    // port between both.
+    // Not that of the bus, for the same reason; synthesis would share the memory's port between both.
     (* keep *) wire [31:0] count = counters[picked];
 
     // --- reading
@@ -231,8 +233,8 @@ module tierv_serial_port #(
                 if (has_picked && !access) begin
                     counts_lost = picked == C_LOST;
                     more = count + (counts_lost ? lost : 3'd1);
-                    if (picked <= C_TRANSMITTED ? more[WIDE] : more[NARROW])
-                        more = picked <= C_TRANSMITTED ? MOST_WIDE : MOST_NARROW;
+                    if (is_wide ? more[WIDE] : more[NARROW])
+                        more = is_wide ? MOST_WIDE : MOST_NARROW;
                     has_picked <= 0;
                     events[picked] <= 0;
                 end else if (!access) begin
