@@ -221,6 +221,8 @@ def with_bios(board: Board) -> Board:
         "sdram": True,
         "sdram_masks": board.memory.masks,
         "bios": True,
+        # The only MAC that LiteX's BIOS knows has slots.
+        "eth_dma": False,
         "main_ram_bytes": 0,
         "rom_bytes": BIOS_ROM_BYTES,
         "sram_bytes": BIOS_SRAM_BYTES,
@@ -241,9 +243,12 @@ def with_debug(board: Board) -> Board:
 
 
 def board_params(**changes) -> SocParams:
-    """``SocParams`` as boards use them: the program is in the local memories from the start."""
+    """``SocParams`` as boards use them: the program is in the local memories from the start, and
+    frames go to and from there by DMA.
+    """
     usual = {
         "filled_memories": True,
+        "eth_dma": changes.get("ethernet", True),
         "itcm_bytes": 128 << 10,
         "dtcm_bytes": 64 << 10,
         "rom_bytes": 0,

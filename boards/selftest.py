@@ -59,7 +59,7 @@ def simulated_params(board: Board) -> SocParams:
     Neither changes what is counted.
     """
     soc = board.soc
-    names = ("cpu", "cpu_variant", "sys_clk_hz", "uarts", "ethernet", "echo_bins")
+    names = ("cpu", "cpu_variant", "sys_clk_hz", "uarts", "ethernet", "eth_dma", "echo_bins")
     return simulation_params(**{name: getattr(soc, name) for name in names})
 
 

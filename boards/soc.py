@@ -62,7 +62,8 @@ class BoardSoC(TierVSoC):
             return
         with in_place_of_liteeths():
             TierVSoC._add_ethernet(self, timing_constraints, phy_hw_reset)
-        shorten_paths(self.ethmac.core)
+        mac = self.ethdma if self.params.eth_dma else self.ethmac
+        shorten_paths(mac.core)
 
     def sdram_phy(self) -> tuple[LiteXModule, SDRAMModule]:
         """The PHY of the board's external memory: DDR3, or single data rate."""

@@ -37,7 +37,9 @@ class Cluster(wiring.Component):
         self.params = params
         self._core = Core(params)
         self._imem = TightlyCoupledMemory(size_bytes=params.imem.size_bytes, columns=2)
-        self._dmem = TightlyCoupledMemory(size_bytes=params.dmem.size_bytes)
+        self._dmem = TightlyCoupledMemory(
+            size_bytes=params.dmem.size_bytes, pipelined=params.dmem_pipelined
+        )
         self._shared_ports = CORE_PORTS
         if params.has_caches:
             self._shared_ports += tuple(memory_port_members())

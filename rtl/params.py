@@ -84,6 +84,8 @@ class CoreParams:
     imem: Region = Region(base=0x2000_0000, size_bytes=32 << 10)
     #: Loads and stores in this range use the local data port.
     dmem: Region = Region(base=0x3000_0000, size_bytes=32 << 10)
+    #: The Wishbone port of the data memory is B4 pipelined, an access a cycle, in place of classic.
+    dmem_pipelined: bool = False
     #: Two-bit branch history counters per tier, log2; 0 predicts backward branches taken.
     branch_history_log2: int = 10
     #: Return addresses remembered per tier, log2; 0 remembers one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -14,13 +14,14 @@ class TightlyCoupledMemory(wiring.Component):
     """True dual-port memory of 32-bit words in ``columns`` columns side by side.
 
     The local port reads a whole row (all columns) and writes bytes of it; data follows a cycle
-    after the address. The Wishbone port (B4 classic, word addresses) acknowledges in the cycle
-    after the request and never delays the local port. Reading a word on one port in the cycle in
-    which the other one writes it gives either value.
+    after the address. The Wishbone port (B4 classic, or pipelined and never stalled; word
+    addresses) acknowledges in the cycle after the request and never delays the local port. Reading
+    a word on one port in the cycle in which the other one writes it gives either value.
     """
 
-    def __init__(self, *, size_bytes: int, columns: int = 1) -> None:
+    def __init__(self, *, size_bytes: int, columns: int = 1, pipelined: bool = False) -> None:
         self._columns = columns
+        self._pipelined = pipelined
         self._rows = size_bytes // (4 * columns)
         row_bits = (self._rows - 1).bit_length()
         super().__init__(
@@ -40,11 +41,16 @@ class TightlyCoupledMemory(wiring.Component):
             }
         )
 
+    def bus_selects(self) -> Value:
+        """Whether an access of the Wishbone port begins."""
+        begins = self.wb_cyc & self.wb_stb
+        return begins if self._pipelined else begins & ~self.wb_ack
+
     def elaborate(self, platform) -> Module:
         m = Module()
         columns = self._columns
         column_bits = (columns - 1).bit_length()
-        selected = self.wb_cyc & self.wb_stb & ~self.wb_ack
+        selected = self.bus_selects()
         column = Signal(range(max(columns, 2)))
         column_read = Signal.like(column)
         m.d.comb += column.eq(self.wb_adr[:column_bits])

@@ -50,6 +50,11 @@ NUMBER = _Number()
 @click.option("--imem-bytes", type=NUMBER, default=CoreParams.imem.size_bytes, show_default=True)
 @click.option("--dmem-base", type=NUMBER, default=CoreParams.dmem.base, show_default=True)
 @click.option("--dmem-bytes", type=NUMBER, default=CoreParams.dmem.size_bytes, show_default=True)
+@click.option(
+    "--dmem-pipelined/--dmem-classic",
+    default=CoreParams.dmem_pipelined,
+    help="Wishbone B4 pipelined at the data memory, for a DMA that moves a word a cycle.",
+)
 @click.option("--counters/--no-counters", default=True, show_default=True)
 @click.option("--line-stamps/--no-line-stamps", default=True, show_default=True)
 @click.option("--zba/--no-zba", default=CoreParams.zba, show_default=True)

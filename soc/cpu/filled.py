@@ -88,7 +88,7 @@ def _filled(memory: TightlyCoupledMemory, name: str, size_bytes: int) -> Module:
     m = Module()
     columns = _COLUMNS[name]
     column_bits = (columns - 1).bit_length()
-    selected = memory.wb_cyc & memory.wb_stb & ~memory.wb_ack
+    selected = memory.bus_selects()
     column = memory.wb_adr[:column_bits]
     column_read = Signal(max(column_bits, 1))
     m.d.sync += [memory.wb_ack.eq(selected), column_read.eq(column)]

@@ -161,6 +161,7 @@ class TierV(CPU):
 
     def share_dtcm(self, port: SharedPort) -> None:
         """Let others than the bus at the data memory: ``port`` is part of whoever is another."""
+        self.parameters = replace(self.parameters, dmem_pipelined=True)
         self._dtcm_port = port.memory
         self.comb += self.dtcm_bus.connect(port.bus)
 

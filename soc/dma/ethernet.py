@@ -19,22 +19,27 @@ _COUNT_BITS = 32
 #: Bytes of Ethernet's header and of the longest frame, without check sequence.
 _HEADER_BYTES = 14
 _FRAME_BYTES = 1514
-#: While it sends, the transmitter gets three of four words of those that it could read in two
-#: cycles each: the receiver reads too, when it looks for a descriptor.
-_WORD_BITS, _MOST_WORD_CYCLES = 32, 8 / 3
+#: The receiver writes a word a cycle, but has something else to do between two frames.
+_WORD_BITS, _RECEIVE_CYCLES = 32, 1.25
+#: Of the cycles that the receiver leaves, the transmitter gets three of four: what it needs for a
+#: word while the receiver writes one.
+_SEND_CYCLES = 1 + 4 / 3
 
 
 class FrameRings(LiteXModule):
     """The rings and their registers, between a MAC's streams and a port of local memory.
 
     Frames are without preamble and check sequence, as ``LiteEthMACCore`` has them at 32 bits.
+    ``whole_frames`` is the transmitter's.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole_frames: bool = False) -> None:
         #: To the memory, and for the SoC's bus.
         self.port = port = SharedPort(writers=2)
         self.receiver = receiver = Receiver(port.readers[0], port.writers[0])
-        self.transmitter = transmitter = Transmitter(port.readers[1], port.writers[1])
+        self.transmitter = transmitter = Transmitter(
+            port.readers[1], port.writers[1], whole_frames=whole_frames
+        )
         self.coalescer = coalescer = Coalescer()
         #: From the MAC, and to it.
         self.sink, self.source = receiver.sink, transmitter.source
@@ -160,14 +165,14 @@ class EthernetDma(LiteXModule):
     """
 
     def __init__(self, phy: LiteXModule, sys_clk_hz: int) -> None:
-        if sys_clk_hz * _WORD_BITS < phy.bits_per_second * _MOST_WORD_CYCLES:
-            least = phy.bits_per_second * _MOST_WORD_CYCLES / _WORD_BITS / 1e6
+        words_hz = phy.bits_per_second / _WORD_BITS
+        if sys_clk_hz < words_hz * _RECEIVE_CYCLES:
             raise ValueError(
-                f"sys_clk_hz must be {least:.1f} MHz or more for {phy.bits_per_second / 1e6:g}"
-                f" Mbit/s by DMA, not {sys_clk_hz!r}"
+                f"sys_clk_hz must be {words_hz * _RECEIVE_CYCLES / 1e6:.1f} MHz or more for"
+                f" {phy.bits_per_second / 1e6:g} Mbit/s by DMA, not {sys_clk_hz!r}"
             )
         self.core = LiteEthMACCore(phy=phy, dw=32)
-        self.rings = FrameRings()
+        self.rings = FrameRings(whole_frames=sys_clk_hz < words_hz * _SEND_CYCLES)
         self.ev = self.rings.ev
         self.comb += [
             self.rings.source.connect(self.core.sink),

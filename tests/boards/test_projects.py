@@ -76,7 +76,10 @@ def test_registers_and_lines_are_those_of_the_map(board: Board):
         page = soc_map.CSR_PAGES[name]
         assert base == soc_map.ORIGINS["csr"] + page * soc_map.CSR_PAGE_BYTES, name
     assert {"uart", "serial", "timer0", "leds"} <= pages.keys()
-    assert ("ethmac" in pages) == (board.phy is not Phy.NONE)
+    assert ("ethphy" in pages) == (board.phy is not Phy.NONE)
+    # By DMA, but for a BIOS.
+    mac = "ethmac" if board.soc.bios else "ethdma"
+    assert (mac in pages) == (board.phy is not Phy.NONE)
     constants = described["constants"]
     for name, line in soc_map.lines(board.soc.uarts).items():
         number = constants.get(f"{name}_interrupt")

@@ -35,9 +35,9 @@ OWNED = 1 << OWNED_BIT
 DESCRIPTOR_BYTES = 4 * WORDS
 
 
-def make_rings() -> tuple[LiteXModule, list[Signal | Record]]:
+def make_rings(*, whole_frames: bool = False) -> tuple[LiteXModule, list[Signal | Record]]:
     """The block and its pins: rings on a memory with a port of the processor's."""
-    block = FrameRings()
+    block = FrameRings(whole_frames=whole_frames)
     memory = Memory(32, MEMORY_BYTES // 4)
     inner = memory.get_port(write_capable=True, we_granularity=8)
     processor = memory.get_port(write_capable=True, we_granularity=8)
@@ -49,7 +49,7 @@ def make_rings() -> tuple[LiteXModule, list[Signal | Record]]:
     irq = Signal(name="irq")
     block.sync += bus.ack.eq(selected)
     block.comb += [
-        selected.eq(bus.cyc & bus.stb & ~bus.ack),
+        selected.eq(bus.cyc & bus.stb),
         inner.adr.eq(bus.adr),
         inner.dat_w.eq(bus.dat_w),
         If(selected & bus.we, inner.we.eq(bus.sel)),
@@ -107,8 +107,9 @@ class DmaBench(CsrBench):
         self.words: deque[tuple[int, int, int, int]] = deque()
         #: Chance in each cycle that a word comes, and that the MAC takes one.
         self.come = self.take = 1.0
-        #: Frames that the MAC got.
+        #: Frames that the MAC got, and words.
         self.sent: list[bytes] = []
+        self.words_sent = 0
         self._part = bytearray()
         for name in (
             "processor_adr",
@@ -158,6 +159,7 @@ class DmaBench(CsrBench):
             self.written |= {address + byte for byte in range(4) if sel >> byte & 1}
         self._moved = self._offered and bool(dut.sink_ready.value)
         if dut.source_valid.value and dut.source_ready.value:
+            self.words_sent += 1
             data = int(dut.source_data.value).to_bytes(4, "little")
             if dut.source_last.value:
                 data = data[: int(dut.source_last_be.value).bit_length()]
