@@ -104,14 +104,13 @@ class SerialPorts(LiteXModule):
         stride = len(self.ports[0].get_csrs())
         for index, port in enumerate(self.ports):
             base = first + index * stride
-            offset = Signal(len(self._address))
             chosen = Signal()
             self.comb += [
-                offset.eq(self._address - base),
-                chosen.eq(offset < stride),
+                # Beside the subtraction, not behind it: the address comes late.
+                chosen.eq((self._address >= base) & (self._address < base + stride)),
                 port.read.eq(self._read & chosen),
                 port.write.eq(self._write & chosen),
-                port.address.eq(offset),
+                port.address.eq(self._address - base),
                 port.write_data.eq(self._write_data),
             ]
         self.comb += read_data.eq(reduce(or_, (port.read_data for port in self.ports)))

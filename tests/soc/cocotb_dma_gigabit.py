@@ -19,6 +19,8 @@ from dma_bench import (
 WORD_CYCLES, BETWEEN_WORDS = 1.6, 6
 #: What LiteEth's MAC keeps on the way from the wire's clock to the system's.
 QUEUE_WORDS = 32
+#: For how long the bus, which always wants a word, waits for one at most.
+BUS_CYCLES = 40
 #: How many frames of so many bytes go and come.
 COUNTS = {60: 20, 61: 20, 124: 16, 508: 4, 1514: 2}
 
@@ -40,12 +42,17 @@ class Wire:
 
 
 async def go_and_come(bench: DmaBench, incoming: list[bytes], outgoing: int) -> None:
-    """Bring the frames as the wire does, and take so many as it does: each without a gap."""
+    """Bring the frames as the wire does, and take so many as it does: each without a gap.
+
+    Meanwhile the bus reads all the time.
+    """
     for frame in incoming:
         bench.bring(frame)
     coming, bench.words = bench.words, deque()
     from_wire, to_wire = Wire(), Wire()
     cycle, is_within = 0, False
+    bench.dut.host_cyc.value = bench.dut.host_stb.value = 1
+    waited = 0
     while coming or bench.words or len(bench.sent) < outgoing:
         if coming and from_wire.is_free(cycle):
             word = coming.popleft()
@@ -57,12 +64,15 @@ async def go_and_come(bench: DmaBench, incoming: list[bytes], outgoing: int) -> 
         frames, words = len(bench.sent), bench.words_sent
         await bench.step()
         cycle += 1
+        waited = 0 if bench.dut.host_ack.value else waited + 1
+        assert waited < BUS_CYCLES
         assert cycle < 20_000, f"{len(bench.sent)} of {outgoing} frames were sent"
         if bench.words_sent > words:
             is_within = len(bench.sent) == frames
             to_wire.passed(cycle, last=not is_within)
         else:
             assert not (takes and is_within), "a gap in a frame"
+    bench.dut.host_cyc.value = bench.dut.host_stb.value = 0
 
 
 @cocotb.test()

@@ -1,6 +1,6 @@
 """Programs into external memory by LiteX's BIOS: over the serial line, the network, from flash.
 
-The SoC is that of a board with a BIOS, but for its pins, PHYs and the size of local memories.
+The SoCs are those of boards with a BIOS, but for their pins, PHYs and the size of local memories.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scapy.layers.l2 import Ether
 from soc_firmware import build_firmware
 from tftp_server import TftpServer
 
-from tierv.boards.board import with_bios
+from tierv.boards.board import Board, with_bios
 from tierv.boards.flash_image import flash_image
 from tierv.boards.registry import find_board
 from tierv.sim.bios import build_bios
@@ -35,15 +35,16 @@ from tierv.soc import map as soc_map
 
 pytestmark = pytest.mark.slow
 
-BOARD = find_board("arty")
-SOC = replace(
-    with_bios(BOARD).soc,
-    mailbox=True,
-    filled_memories=False,
-    itcm_bytes=soc_map.SIZES["itcm"],
-    dtcm_bytes=soc_map.SIZES["dtcm"],
-    uart_baud=SIMULATION_BAUD,
-)
+#: DDR3 and a flash with four data pins; SDRAM whose bytes can't be masked and one data pin.
+BOARDS = ("arty", "colorlight_i9")
+#: How the SoC of a simulation differs.
+SIMULATED = {
+    "mailbox": True,
+    "filled_memories": False,
+    "itcm_bytes": soc_map.SIZES["itcm"],
+    "dtcm_bytes": soc_map.SIZES["dtcm"],
+    "uart_baud": SIMULATION_BAUD,
+}
 ORIGIN = soc_map.ORIGINS["main_ram"]
 #: So many blocks of TFTP, and a part of one.
 WORDS = 700
@@ -58,10 +59,16 @@ class Image:
     says: str
 
 
+@pytest.fixture(scope="module", params=BOARDS)
+def board(request) -> Board:
+    return find_board(request.param)
+
+
 @pytest.fixture(scope="module")
-def model() -> Model:
-    build_bios(SOC)
-    return build_model(ModelParams(soc=SOC, profile=False))
+def model(board: Board) -> Model:
+    soc = replace(with_bios(board).soc, **SIMULATED)
+    build_bios(soc)
+    return build_model(ModelParams(soc=soc, profile=False))
 
 
 @pytest.fixture(scope="module")
@@ -108,19 +115,19 @@ class Running:
 def running(model: Model, folder: Path, *options: str, fds: tuple[int, ...] = ()):
     """The SoC with its BIOS."""
     content = folder / "bios.bin"
-    content.write_bytes(Simulation(model).image(build_bios(SOC), {}))
-    board, terminal = pty.openpty()
+    content.write_bytes(Simulation(model).image(build_bios(model.params.soc), {}))
+    line, terminal = pty.openpty()
     tty.setraw(terminal)
     os.set_blocking(terminal, False)
     command = [str(model.program), "--image", str(content), "--console", "--any-character"]
     command += options
-    process = subprocess.Popen(command, stdin=board, stdout=board, pass_fds=fds)
+    process = subprocess.Popen(command, stdin=line, stdout=line, pass_fds=fds)
     try:
         yield Running(process, terminal)
     finally:
         process.kill()
         process.wait()
-        os.close(board)
+        os.close(line)
         os.close(terminal)
 
 
@@ -168,7 +175,7 @@ def test_a_program_is_booted_over_the_serial_line(model, image, tmp_path):
 
 
 def test_a_program_is_booted_over_the_network(model, image, tmp_path):
-    server = TftpServer(SOC.remote_ip, {"boot.bin": image.data})
+    server = TftpServer(model.params.soc.remote_ip, {"boot.bin": image.data})
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as board,
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own,
@@ -194,13 +201,13 @@ def test_a_program_is_booted_over_the_network(model, image, tmp_path):
         assert text in soc.shown
 
 
-def test_a_program_is_booted_from_flash(model, image, tmp_path):
-    data = flash_image(BOARD, image.data)
+def test_a_program_is_booted_from_flash(board, model, image, tmp_path):
+    data = flash_image(board, image.data)
     # The model of the flash has big-endian words.
     words = [data[begin : begin + 4] for begin in range(0, len(data), 4)]
     content = b"".join(word[::-1] for word in words)
     flash = tmp_path / "flash.bin"
-    origin = soc_map.ORIGINS["spiflash"] + BOARD.flash.program_offset
+    origin = soc_map.ORIGINS["spiflash"] + board.flash.program_offset
     flash.write_bytes(encode_image([(origin, content)]))
     with running(model, tmp_path, "--image", str(flash)) as soc:
         soc.follow()
