@@ -150,8 +150,6 @@ class Board:
     serial: tuple[SerialPins, ...]
     io_standard: str
     soc: SocParams
-    #: System clock with external debug, if that makes it slower.
-    debug_clock_hz: int | None = None
     #: External memory, which the SoC uses if ``soc.sdram``.
     memory: ExternalMemory | None = None
     #: Flash of which a BIOS makes use.
@@ -237,8 +235,7 @@ def with_bios(board: Board) -> Board:
 
 def with_debug(board: Board) -> Board:
     """The board with external debug, through the JTAG of its FPGA."""
-    clock_hz = board.soc.sys_clk_hz if board.debug_clock_hz is None else board.debug_clock_hz
-    soc = replace(board.soc, debug=True, sys_clk_hz=clock_hz)
+    soc = replace(board.soc, debug=True)
     return replace(board, name=f"{board.name}{DEBUG_SUFFIX}", soc=soc)
 
 
