@@ -12,7 +12,7 @@ from elftools.elf.elffile import ELFFile
 from emitted import VARIANTS, clocks, constraints, emitted, files_of, ports
 
 from tierv.boards.bios import build_bios
-from tierv.boards.board import Board, Family, Phy, SerialPins, with_bios, with_debug
+from tierv.boards.board import Board, Family, Phy, SerialPins, with_bios
 from tierv.boards.project import SCRIPTS, Project, build_program, emit, memory_images
 from tierv.boards.registry import BOARDS, find_board, find_variant, variants
 from tierv.soc import map as soc_map
