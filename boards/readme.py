@@ -110,7 +110,10 @@ def update() -> None:
     for way in (way for board in BOARDS.values() for way in variants(board)):
         report = Ecp5Flow(Project(way)).report
         if way.family is Family.ECP5 and report.exists():
-            results[way.name] = _result(read_report(report.read_text()))
+            routed = read_report(report.read_text())
+            # What misses a clock has no bitstream.
+            if not routed.missed:
+                results[way.name] = _result(routed)
     GOLDEN.write_text(json.dumps(results, indent=2) + "\n")
     text = fill(README.read_text(), boards_table(), "boards")
     text = fill(text, bios_table(), "boards with a BIOS")

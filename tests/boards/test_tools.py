@@ -277,6 +277,21 @@ def test_the_readme_has_the_boards_and_what_has_been_routed():
     assert readme.routed_table(json.loads(readme.GOLDEN.read_text())) in text
 
 
+def test_only_designs_that_reach_their_clocks_are_kept(elsewhere, monkeypatch, tmp_path):
+    golden, text = tmp_path / "golden.json", tmp_path / "README.md"
+    text.write_text(README.read_text())
+    monkeypatch.setattr(readme, "GOLDEN", golden)
+    monkeypatch.setattr(readme, "README", text)
+    monkeypatch.setattr(readme, "tool_versions", lambda: {"nextpnr": "1"})
+    for name, reached in (("ecpix5", 50.0), ("versa_ecp5", 49.9)):
+        flow = Ecp5Flow(Project(BOARDS[name]))
+        flow.folder.mkdir(parents=True)
+        flow.report.write_text(report(sys_clk=(reached, 50.0)))
+    readme.update()
+    assert json.loads(golden.read_text()).keys() == {"ecpix5"}
+    assert "| `BOARD=ecpix5` | sys_clk 50.0 of 50.0 |" in text.read_text()
+
+
 def test_what_has_been_routed_is_told_with_what_builds_it():
     clock = {"clocks": {"sys_clk": [63.0, 62.5]}, "tools": ["nextpnr 1"]}
     result = clock | {"cells": {name: [1, 2] for name in ("COMB", "RAMW", "FF", "EBR", "MULT")}}
