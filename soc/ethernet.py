@@ -8,6 +8,7 @@ from liteeth.mac.padding import LiteEthMACPaddingInserter
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
 from liteeth.phy.mii import LiteEthPHYMII, LiteEthPHYMIICRG
+from liteeth.phy.rmii import LiteEthPHYRMII
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
 from migen import FSM, ClockDomainsRenamer, If, NextState, NextValue, Signal
@@ -15,22 +16,22 @@ from migen import FSM, ClockDomainsRenamer, If, NextState, NextValue, Signal
 from .crc_checker import CrcChecker
 from .params import FAST_ETHERNET, GIGABIT_ETHERNET
 
-#: Clock cycles of MII in a byte.
-_BYTE_CYCLES = 2
+#: Clock cycles in a byte.
+_MII_BYTE_CYCLES, _RMII_BYTE_CYCLES = 2, 4
 
 
 class InterFrameGap(LiteXModule):
     """Keeps 96 bit times free after each frame: IEEE 802.3, clause 4.4.2.
 
     Passes a stream of bytes on without delay. LiteEth's own gap counts clock cycles as if each
-    were a byte, which makes it half as long as it has to be where a byte takes two.
+    were a byte, which makes it too short where a byte takes ``byte_cycles``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, byte_cycles: int) -> None:
         self.sink = sink = stream.Endpoint(eth_phy_description(8))
         self.source = source = stream.Endpoint(eth_phy_description(8))
 
-        gap_cycles = eth_interpacket_gap * _BYTE_CYCLES
+        gap_cycles = eth_interpacket_gap * byte_cycles
         count = Signal(max=gap_cycles)
         self.fsm = fsm = FSM(reset_state="COPY")
         fsm.act(
@@ -50,9 +51,8 @@ class FrameTail(LiteXModule):
     """Passes a stream of bytes on without delay, and mends the ends of frames.
 
     LiteEth's MII receiver says ``last`` twice at the end of a frame, and the MAC would count the
-    second one as a frame without a preamble: a frame of one byte is left out. Neither the MII nor
-    the RGMII receiver sets ``last_be``, without which the MAC takes every check sequence for a
-    good one.
+    second one as a frame without a preamble: a frame of one byte is left out. None of the
+    receivers sets ``last_be``, without which the MAC takes every check sequence for a good one.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,27 @@ class MiiPhy(LiteEthPHYMII):
 
     def __init__(self, clock_pads, pads, *, with_hw_init_reset: bool) -> None:
         LiteEthPHYMII.__init__(self, clock_pads, pads, with_hw_init_reset)
-        self.gap = gap = ClockDomainsRenamer("eth_tx")(InterFrameGap())
+        self.gap = gap = ClockDomainsRenamer("eth_tx")(InterFrameGap(_MII_BYTE_CYCLES))
+        self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
+        self.comb += [gap.source.connect(self.tx.sink), self.rx.source.connect(tail.sink)]
+        self.sink, self.source = gap.sink, tail.source
+
+
+class RmiiPhy(LiteEthPHYRMII):
+    """LiteEth's RMII PHY interface at 100 Mbit/s, with proper ends of frames and gaps between them.
+
+    ``clock_pads.ref_clk`` is the clock of 50 MHz for both directions.
+    """
+
+    bits_per_second = FAST_ETHERNET
+    #: Tells LiteEth's MAC to leave the gap to us.
+    integrated_ifg_inserter = True
+
+    def __init__(self, clock_pads, pads, *, with_hw_init_reset: bool) -> None:
+        LiteEthPHYRMII.__init__(
+            self, clock_pads, pads, refclk_cd=None, with_hw_init_reset=with_hw_init_reset
+        )
+        self.gap = gap = ClockDomainsRenamer("eth_tx")(InterFrameGap(_RMII_BYTE_CYCLES))
         self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
         self.comb += [gap.source.connect(self.tx.sink), self.rx.source.connect(tail.sink)]
         self.sink, self.source = gap.sink, tail.source

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from cocotb_run import CXX_FLAGS, MODEL_FLAGS, build_model, run_tests
+from litex.build.sim.common import sim_special_overrides
 from litex.gen import LiteXModule
 from litex.gen.fhdl.verilog import convert
 from litex.soc.interconnect import csr_bus
@@ -66,7 +67,13 @@ def build_block(
     ios = {bench.cd_sys.clk, bench.cd_sys.rst, *bench.bus.flatten()}
     for pin in pins:
         ios |= set(pin.flatten()) if isinstance(pin, Record) else {pin}
-    output = convert(bench, ios=ios, name=MODULE, regular_comb=False)
+    output = convert(
+        bench,
+        ios=ios,
+        name=MODULE,
+        regular_comb=False,
+        special_overrides=sim_special_overrides,
+    )
     source = "".join(
         line for line in output.main_source.splitlines(True) if not line.startswith("//")
     )

@@ -129,7 +129,7 @@ def test_an_answered_access_is_no_error():
 
 
 def test_a_byte_after_the_last_one_waits_for_twelve_byte_times():
-    gap = InterFrameGap()
+    gap = InterFrameGap(byte_cycles=2)
     seen = []
 
     def bench() -> Generator:
