@@ -11,7 +11,7 @@ from litespi.opcodes import SpiNorFlashOpCodes
 from litespi.spi_nor_flash_module import SpiNorFlashModule
 from litex.build.generic_platform import GenericPlatform
 
-from tierv.soc.params import SocParams
+from tierv.soc.params import FAST_ETHERNET, GIGABIT_ETHERNET, SocParams
 
 #: An Ethernet MAC needs every frame's words faster than the line brings them.
 MIN_GIGABIT_CLOCK_HZ = 32_000_000
@@ -60,6 +60,11 @@ class Phy(enum.Enum):
     MII = "MII, 100 Mbit/s"
     #: 1 Gbit/s only.
     RGMII = "RGMII, 1 Gbit/s"
+
+    @property
+    def bits_per_second(self) -> int:
+        """What the wire carries, or would carry."""
+        return GIGABIT_ETHERNET if self is Phy.RGMII else FAST_ETHERNET
 
 
 @dataclass(frozen=True)

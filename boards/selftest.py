@@ -56,11 +56,14 @@ def _lines(console: serial.Serial, port: str) -> Iterator[str]:
 def simulated_params(board: Board) -> SocParams:
     """The board's SoC as it is simulated: with memories of the usual sizes, and a fast console.
 
-    Neither changes what is counted.
+    Neither changes what is counted. Its Ethernet is as fast as the board's.
     """
     soc = board.soc
     names = ("cpu", "cpu_variant", "sys_clk_hz", "uarts", "ethernet", "eth_dma", "echo_bins")
-    return simulation_params(**{name: getattr(soc, name) for name in names})
+    return simulation_params(
+        eth_bits_per_second=board.phy.bits_per_second,
+        **{name: getattr(soc, name) for name in names},
+    )
 
 
 def simulate(board: Board) -> Selftest:

@@ -18,6 +18,7 @@ from .params import FAST_ETHERNET, GIGABIT_ETHERNET
 
 #: Clock cycles in a byte.
 _MII_BYTE_CYCLES, _RMII_BYTE_CYCLES = 2, 4
+_GMII_BYTE_CYCLES = 1
 
 
 class InterFrameGap(LiteXModule):
@@ -69,19 +70,30 @@ class FrameTail(LiteXModule):
         ]
 
 
+def _mend_streams(phy, byte_cycles: int) -> None:
+    """Proper ends of the frames that a PHY interface receives, and gaps between those it sends.
+
+    With a byte in each clock cycle LiteEth's own gap is right and stays.
+    """
+    phy.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
+    phy.comb += phy.rx.source.connect(tail.sink)
+    phy.sink, phy.source = phy.tx.sink, tail.source
+    if byte_cycles > 1:
+        # Tells LiteEth's MAC to leave the gap to us.
+        phy.integrated_ifg_inserter = True
+        phy.gap = gap = ClockDomainsRenamer("eth_tx")(InterFrameGap(byte_cycles))
+        phy.comb += gap.source.connect(phy.tx.sink)
+        phy.sink = gap.sink
+
+
 class MiiPhy(LiteEthPHYMII):
     """LiteEth's MII PHY interface, with proper ends of frames and gaps between them."""
 
     bits_per_second = FAST_ETHERNET
-    #: Tells LiteEth's MAC to leave the gap to us.
-    integrated_ifg_inserter = True
 
     def __init__(self, clock_pads, pads, *, with_hw_init_reset: bool) -> None:
         LiteEthPHYMII.__init__(self, clock_pads, pads, with_hw_init_reset)
-        self.gap = gap = ClockDomainsRenamer("eth_tx")(InterFrameGap(_MII_BYTE_CYCLES))
-        self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
-        self.comb += [gap.source.connect(self.tx.sink), self.rx.source.connect(tail.sink)]
-        self.sink, self.source = gap.sink, tail.source
+        _mend_streams(self, _MII_BYTE_CYCLES)
 
 
 class RmiiPhy(LiteEthPHYRMII):
@@ -91,17 +103,12 @@ class RmiiPhy(LiteEthPHYRMII):
     """
 
     bits_per_second = FAST_ETHERNET
-    #: Tells LiteEth's MAC to leave the gap to us.
-    integrated_ifg_inserter = True
 
     def __init__(self, clock_pads, pads, *, with_hw_init_reset: bool) -> None:
         LiteEthPHYRMII.__init__(
             self, clock_pads, pads, refclk_cd=None, with_hw_init_reset=with_hw_init_reset
         )
-        self.gap = gap = ClockDomainsRenamer("eth_tx")(InterFrameGap(_RMII_BYTE_CYCLES))
-        self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
-        self.comb += [gap.source.connect(self.tx.sink), self.rx.source.connect(tail.sink)]
-        self.sink, self.source = gap.sink, tail.source
+        _mend_streams(self, _RMII_BYTE_CYCLES)
 
 
 class GmiiPhy(LiteXModule):
@@ -120,9 +127,7 @@ class GmiiPhy(LiteXModule):
         self.crg = LiteEthPHYMIICRG(clock_pads, pads, with_hw_init_reset)
         self.tx = ClockDomainsRenamer("eth_tx")(LiteEthPHYGMIITX(pads))
         self.rx = ClockDomainsRenamer("eth_rx")(LiteEthPHYGMIIRX(pads))
-        self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
-        self.comb += self.rx.source.connect(tail.sink)
-        self.sink, self.source = self.tx.sink, tail.source
+        _mend_streams(self, _GMII_BYTE_CYCLES)
 
 
 class RgmiiPhy(LiteEthPHYRGMII):
@@ -141,9 +146,7 @@ class RgmiiPhy(LiteEthPHYRGMII):
         LiteEthPHYRGMII.__init__(
             self, clock_pads, pads, with_hw_init_reset, tx_delay=tx_delay, rx_delay=rx_delay
         )
-        self.tail = tail = ClockDomainsRenamer("eth_rx")(FrameTail())
-        self.comb += self.rx.source.connect(tail.sink)
-        self.source = tail.source
+        _mend_streams(self, _GMII_BYTE_CYCLES)
 
 
 def shorten_paths(core: LiteEthMACCore) -> None:

@@ -1,4 +1,4 @@
-"""The checksums of frames, against those that scapy computes."""
+"""The checksums of frames, against those that scapy computes, and what they protect."""
 
 from __future__ import annotations
 
@@ -16,3 +16,12 @@ def check_checksums(packet: Ether) -> None:
     for layer in (IP, UDP, ICMP):
         if layer in packet:
             assert packet[layer].chksum == again[layer].chksum
+
+
+def checked_datagram(frame: bytes) -> tuple[tuple[str, int, int], bytes]:
+    """Where a UDP datagram goes (address, its source and destination port) and its payload, if its
+    checksums are right."""
+    packet = Ether(frame)
+    check_checksums(packet)
+    ip, datagram = packet[IP], packet[UDP]
+    return (ip.dst, datagram.sport, datagram.dport), frame[42 : 34 + datagram.len]

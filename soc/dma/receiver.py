@@ -29,11 +29,11 @@ _REST_CYCLES = 8
 class Receiver(LiteXModule):
     """Writes each frame into the buffer of the next descriptor, and the descriptor behind it.
 
-    It takes a word a cycle. A frame that finds no descriptor is dropped as a whole. What
-    does not fit into the buffer is not written. A frame with a wrong check sequence, and one that
-    is too long or was truncated, leave the buffer to the next frame unless they are wanted. The sum
-    is that of all bytes of the frame from a given one on, stored or not, if they are less than
-    2 KiB. A frame that is nothing but a good datagram of UDP is said to be one.
+    It takes a word a cycle. A frame that finds no descriptor is dropped as a whole. What does not
+    fit into the buffer is not written. A frame with a wrong check sequence, and one that is too
+    long or was truncated, leave the buffer to the next frame unless they are wanted. The sum is
+    that of all bytes of the frame from a given one on, stored or not, if they are less than 2 KiB.
+    A frame that is nothing but a good datagram of UDP is said to be one.
     """
 
     def __init__(self, reader: ReadClient, writer: WriteClient) -> None:

@@ -7,6 +7,7 @@ from collections import deque
 
 from csr_bench import CsrBench
 from litex.gen import LiteXModule
+from mac_stream import FrameCollector, Word, offer, stream_pins, words_of
 from migen import If, Memory, Record, Signal
 
 from tierv.soc.dma.descriptor import (
@@ -60,13 +61,6 @@ def make_rings(*, whole_frames: bool = False) -> tuple[LiteXModule, list[Signal 
         pins.dat_r.eq(processor.dat_r),
         irq.eq(block.ev.irq),
     ]
-    sink = Record(
-        [("valid", 1), ("ready", 1), ("last", 1), ("data", 32), ("last_be", 4), ("error", 4)],
-        name="sink",
-    )
-    source = Record(
-        [("valid", 1), ("ready", 1), ("last", 1), ("data", 32), ("last_be", 4)], name="source"
-    )
     host = Record(
         [
             ("cyc", 1),
@@ -80,21 +74,15 @@ def make_rings(*, whole_frames: bool = False) -> tuple[LiteXModule, list[Signal 
         ],
         name="host",
     )
-    for name in ("valid", "last", "data", "last_be", "error"):
-        block.comb += getattr(block.sink, name).eq(getattr(sink, name))
-    for name in ("valid", "last", "data", "last_be"):
-        block.comb += getattr(source, name).eq(getattr(block.source, name))
     for name in ("cyc", "stb", "we", "adr", "dat_w", "sel"):
         block.comb += getattr(block.port.bus, name).eq(getattr(host, name))
     block.comb += [
-        sink.ready.eq(block.sink.ready),
-        block.source.ready.eq(source.ready),
         host.dat_r.eq(block.port.bus.dat_r),
         host.ack.eq(block.port.bus.ack),
     ]
     spy = Record([("valid", 1), ("adr", word_bits), ("sel", 4)], name="spy")
     block.comb += [spy.valid.eq(selected & bus.we), spy.adr.eq(bus.adr), spy.sel.eq(bus.sel)]
-    return block, [pins, irq, sink, source, host, spy]
+    return block, [pins, irq, *stream_pins(block, block.sink, block.source), host, spy]
 
 
 class DmaBench(CsrBench):
@@ -103,14 +91,14 @@ class DmaBench(CsrBench):
     def __init__(self, dut) -> None:
         super().__init__(dut)
         self.rng = random.Random(SEED)
-        #: Words of frames that are to come: data, last, last_be, error.
-        self.words: deque[tuple[int, int, int, int]] = deque()
+        #: Words of frames that are to come.
+        self.words: deque[Word] = deque()
         #: Chance in each cycle that a word comes, and that the MAC takes one.
         self.come = self.take = 1.0
         #: Frames that the MAC got, and words.
-        self.sent: list[bytes] = []
+        self._collector = FrameCollector()
+        self.sent = self._collector.frames
         self.words_sent = 0
-        self._part = bytearray()
         for name in (
             "processor_adr",
             "processor_we",
@@ -138,10 +126,7 @@ class DmaBench(CsrBench):
         dut = self.dut
         for _ in range(cycles):
             if not self._offered and self.words and self.rng.random() < self.come:
-                word = self.words[0]
-                dut.sink_data.value, dut.sink_last.value = word[0], word[1]
-                dut.sink_last_be.value, dut.sink_error.value = word[2], word[3]
-                dut.sink_valid.value = 1
+                offer(dut, self.words[0])
                 self._offered = True
             dut.source_ready.value = self.rng.random() < self.take
             self._moved = False
@@ -160,14 +145,7 @@ class DmaBench(CsrBench):
         self._moved = self._offered and bool(dut.sink_ready.value)
         if dut.source_valid.value and dut.source_ready.value:
             self.words_sent += 1
-            data = int(dut.source_data.value).to_bytes(4, "little")
-            if dut.source_last.value:
-                data = data[: int(dut.source_last_be.value).bit_length()]
-                assert bin(int(dut.source_last_be.value)).count("1") == 1
-                self.sent.append(bytes(self._part) + data)
-                self._part.clear()
-            else:
-                self._part += data
+            self._collector.take(dut)
 
     async def begin(self, **registers: int) -> DmaBench:
         """Reset, and set registers."""
@@ -257,12 +235,7 @@ class DmaBench(CsrBench):
 
     def bring(self, frame: bytes, *, wrong: bool = False) -> None:
         """A frame will come."""
-        for at in range(0, len(frame), 4):
-            part = frame[at : at + 4]
-            last = at + 4 >= len(frame)
-            last_be = 1 << len(part) - 1 if last else 0
-            data = int.from_bytes(part.ljust(4, b"\xee"), "little")
-            self.words.append((data, int(last), last_be, last_be if wrong and last else 0))
+        self.words.extend(words_of(frame, wrong=wrong))
 
     async def until_taken(self, wait: int = 5000) -> None:
         """Let time pass until all frames are through."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from checksums import check_checksums
-from scapy.layers.inet import IP, UDP
-from scapy.layers.l2 import Ether
+from checksums import checked_datagram
 
 from tierv.sim.experiments import busy_ports
 from tierv.sim.experiments.bench import Setup
@@ -25,14 +23,6 @@ from tierv.sim.stimulus import Frame
 INTRODUCTION, START = 200_000, 250_000
 #: Of datagrams: those of the shortest frames, and every seventh length.
 LENGTHS = [*range(30), *range(30, 1473, 7), 1471, 1472]
-
-
-def checked(frame: bytes) -> tuple[tuple[str, int, int], bytes]:
-    """Where a datagram goes and its payload, if its checksums are right."""
-    packet = Ether(frame)
-    check_checksums(packet)
-    ip, datagram = packet[IP], packet[UDP]
-    return (ip.dst, datagram.sport, datagram.dport), frame[42 : 34 + datagram.len]
 
 
 @pytest.mark.slow
@@ -57,7 +47,9 @@ def test_datagrams_of_every_length_come_back_at_line_rate(systems, build):
         cycles=20_000_000,
         until=Until(frames=1 + len(payloads)),
     )
-    echoes = [checked(frame.data) for frame in result.frames if frame.data[12:14] == b"\x08\0"]
+    echoes = [
+        checked_datagram(frame.data) for frame in result.frames if frame.data[12:14] == b"\x08\0"
+    ]
     for port, parity in ((ECHO_PORT, 0), (FAST_ECHO_PORT, 1)):
         mine = [payload for (_, source, _), payload in echoes if source == port]
         assert mine == payloads[parity::2]
