@@ -54,7 +54,7 @@ class Echo(Experiment):
         " no moment missed, with one read software's histogram is the hardware's, shifted;"
         " elsewhere they differ by a constant within a cycle"
     )
-    length_unit = "samples in a tier of its own, a tenth of it elsewhere"
+    length_unit = "samples in the third of three tiers by one read, a tenth of it elsewhere"
     short_length = 4_000
     full_length = 1_000_000
 

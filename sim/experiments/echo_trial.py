@@ -25,8 +25,10 @@ _INTRODUCTION = 500_000
 #: Least cycles between moments, and random bits added: in a tier of its own, and elsewhere, where
 #: an answer can take thousands of cycles.
 _OWN_INTERVAL, _INTERVAL = (200, 8), (4_000, 12)
-#: In the same time there are so many fewer of them elsewhere, where so many are enough.
-FEWER_ELSEWHERE, MOST_ELSEWHERE = 10, 20_000
+#: So many times fewer samples are taken of other cases than those that are counted in full.
+_FEWER = 10
+#: Where an answer can take thousands of cycles so many are enough.
+_MOST_ELSEWHERE = 5_000
 #: A run may take so many times the moments that it needs if none is missed, and then some.
 _MOST_MOMENTS = 2
 _MARGIN = 2_000_000
@@ -76,6 +78,11 @@ class Case:
     place: Place
     answer: Answer
     load: str
+
+    @property
+    def in_full(self) -> bool:
+        """It gets all samples: one read in the third tier of three."""
+        return self.place.own and not self.place.tiers and not self.answer.tests
 
     @property
     def file_name(self) -> str:
@@ -141,9 +148,9 @@ def make_setup(bench: Bench, case: Case) -> Setup:
 
 
 def run_trial(setup: Setup, case: Case, settings: Settings) -> Measured:
-    samples = settings.length
+    samples = settings.length if case.in_full else max(1, settings.length // _FEWER)
     if not case.place.own:
-        samples = min(max(1, samples // FEWER_ELSEWHERE), MOST_ELSEWHERE)
+        samples = min(samples, _MOST_ELSEWHERE)
     shortest, spread_log2 = _OWN_INTERVAL if case.place.own else _INTERVAL
     mean_interval = shortest + (1 << spread_log2) // 2
     # A moment that is missed brings no sample.
