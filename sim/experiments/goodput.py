@@ -74,7 +74,7 @@ class Goodput(Experiment):
     )
     length_unit = "seconds of the line"
     short_length = 3
-    full_length = 20
+    full_length = 10
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """All rates of lock-outs, in the usual order and tuned, on S and B."""
