@@ -97,7 +97,7 @@ class ManySources(Experiment):
     )
     length_unit = "characters to each port in a trial"
     short_length = 160
-    full_length = 2_000
+    full_length = 1_000
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """Every number of ports with every depth, on both builds."""
