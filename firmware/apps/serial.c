@@ -24,7 +24,7 @@ enum {
 SET_BEFORE_RUN uint32_t start_cycle = 500000;
 SET_BEFORE_RUN uint32_t run_cycles = 1000000;
 
-static const volatile bool never = false;
+static volatile bool is_over;
 
 void interrupt_service(uint32_t lines)
 {
@@ -56,14 +56,20 @@ static uint32_t serial_interrupts(void)
     return sum;
 }
 
-/* Spends its time until a cycle. */
+static void end(alarm_t *alarm)
+{
+    (void)alarm;
+    is_over = true;
+}
+
+/* Spends its time until a cycle, however much of it the services leave. */
 static void wait_until(uint32_t cycle)
 {
-    int32_t left;
+    static alarm_t alarm = {.ring = end};
 
-    while ((left = (int32_t)(cycle - idle_clock())) > 0) {
-        idle_until(&never, (uint32_t)left / (2 * IDLE_ROUND_CYCLES) + 1);
-    }
+    is_over = false;
+    alarm_set(&alarm, cycle - idle_clock());
+    idle_until(&is_over, UINT32_MAX);
 }
 
 int main(void)

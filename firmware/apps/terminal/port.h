@@ -26,9 +26,12 @@ enum {
     TERMINAL_WORD_BYTES = SERIAL_TRANSMIT_DEPTH < 3 ? SERIAL_TRANSMIT_DEPTH : 3,
     /* Characters left in the FIFO when it is filled again. */
     TERMINAL_TRANSMIT_WATERMARK = SERIAL_TRANSMIT_DEPTH / 4,
-    /* Characters for which there must be space until the port is served, and those that may wait. */
+    /* Characters for which there must be space until the port is served, at the least, and those that may
+     * wait. */
     TERMINAL_RECEIVE_SLACK = SERIAL_RECEIVE_DEPTH < 32 ? SERIAL_RECEIVE_DEPTH / 2 : SERIAL_RECEIVE_DEPTH / 4,
     TERMINAL_RECEIVE_WATERMARK = SERIAL_RECEIVE_DEPTH - TERMINAL_RECEIVE_SLACK,
+    /* As long as a port may wait for the services of the others: all with their FIFOs full, both ways. */
+    TERMINAL_ALL_SERVED_CYCLES = UARTS * SERIAL_RECEIVE_DEPTH * 32,
     TERMINAL_RECEIVE_EVENT = 1 << CSR_SERIAL_PORT0_EV_ENABLE_RECEIVE_OFFSET,
     TERMINAL_TRANSMIT_EVENT = 1 << CSR_SERIAL_PORT0_EV_ENABLE_TRANSMIT_OFFSET,
     TERMINAL_CTS_EVENT = 1 << CSR_SERIAL_PORT0_EV_ENABLE_CTS_OFFSET

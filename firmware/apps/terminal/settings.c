@@ -41,15 +41,26 @@ static void wake(const terminal_port_t *port)
     irq_kick(serial_line(port->number));
 }
 
+/* Characters that may wait: half a FIFO, or more if those that come until all ports have been served find
+ * space. */
+static uint32_t usable_depth(uint32_t character_cycles)
+{
+    uint32_t to_come = TERMINAL_ALL_SERVED_CYCLES / character_cycles + 1;
+    uint32_t left = to_come < SERIAL_RECEIVE_DEPTH / 2 ? SERIAL_RECEIVE_DEPTH - to_come
+                                                       : (SERIAL_RECEIVE_DEPTH + 1) / 2;
+
+    return left < TERMINAL_RECEIVE_WATERMARK ? left : TERMINAL_RECEIVE_WATERMARK;
+}
+
 /* A character's time is three quarters of its first stop bit: then it is in the FIFO for certain. */
 static levels_line_t line_of(const control_format_t *format, uint32_t baud)
 {
     uint32_t quarters = 4u * (1u + format->data_bits + (format->parity != 1)) + 3;
+    uint32_t character_cycles = (uint32_t)((uint64_t)CONFIG_CLOCK_FREQUENCY * quarters / 4 / baud) + 8;
 
-    return (levels_line_t){
-        .character_cycles = (uint32_t)((uint64_t)CONFIG_CLOCK_FREQUENCY * quarters / 4 / baud) + 8,
-        .bit_cycles = CONFIG_CLOCK_FREQUENCY / baud,
-        .usable_depth = TERMINAL_RECEIVE_WATERMARK};
+    return (levels_line_t){.character_cycles = character_cycles,
+                           .bit_cycles = CONFIG_CLOCK_FREQUENCY / baud,
+                           .usable_depth = usable_depth(character_cycles)};
 }
 
 /* The speed achieved, or 0. */
