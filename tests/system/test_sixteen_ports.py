@@ -1,4 +1,4 @@
-"""All ports of the terminal server at their fastest, for longer than FIFOs can hide a late service."""
+"""All ports of the terminal server at their fastest, for longer than FIFOs hide a late service."""
 
 from __future__ import annotations
 
