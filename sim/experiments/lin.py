@@ -120,7 +120,7 @@ class Lin(Experiment):
         " less, none is dropped"
     )
     #: 10,000 in the six cases.
-    length_unit = "headers in each case, and up to 300 without the port's wait"
+    length_unit = f"headers in each case, and up to {_RUN_HEADERS} without the port's wait"
     short_length = 24
     full_length = 1_700
 

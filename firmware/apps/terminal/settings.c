@@ -41,15 +41,14 @@ static void wake(const terminal_port_t *port)
     irq_kick(serial_line(port->number));
 }
 
-/* Characters that may wait: half a FIFO, or more if those that come until all ports have been served find
- * space. */
+/* Characters that may wait: there is space for those that come until all ports have been served, as far as
+ * half a FIFO has it. */
 static uint32_t usable_depth(uint32_t character_cycles)
 {
     uint32_t to_come = TERMINAL_ALL_SERVED_CYCLES / character_cycles + 1;
-    uint32_t left = to_come < SERIAL_RECEIVE_DEPTH / 2 ? SERIAL_RECEIVE_DEPTH - to_come
-                                                       : (SERIAL_RECEIVE_DEPTH + 1) / 2;
+    uint32_t slack = to_come < SERIAL_RECEIVE_DEPTH / 2 ? to_come : SERIAL_RECEIVE_DEPTH / 2;
 
-    return left < TERMINAL_RECEIVE_WATERMARK ? left : TERMINAL_RECEIVE_WATERMARK;
+    return SERIAL_RECEIVE_DEPTH - (slack > TERMINAL_RECEIVE_SLACK ? slack : TERMINAL_RECEIVE_SLACK);
 }
 
 /* A character's time is three quarters of its first stop bit: then it is in the FIFO for certain. */
