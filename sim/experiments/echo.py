@@ -13,6 +13,7 @@ from .bench import Bench
 from .echo_trial import (
     FLOOD,
     LOADS,
+    MOST_SHARED,
     STEADY,
     TAKE,
     TEST,
@@ -54,7 +55,10 @@ class Echo(Experiment):
         " no moment missed, with one read software's histogram is the hardware's, shifted;"
         " elsewhere they differ by a constant within a cycle"
     )
-    length_unit = "samples in the third of three tiers by one read, a tenth of it elsewhere"
+    length_unit = (
+        "samples in the third of three tiers by one read, a tenth of it elsewhere,"
+        f" {MOST_SHARED:,} at most where the tier has other work"
+    )
     short_length = 4_000
     full_length = 1_000_000
 

@@ -27,8 +27,8 @@ _INTRODUCTION = 500_000
 _OWN_INTERVAL, _INTERVAL = (200, 8), (4_000, 12)
 #: So many times fewer samples are taken of other cases than those that are counted in full.
 _FEWER = 10
-#: Where an answer can take thousands of cycles so many are enough.
-_MOST_ELSEWHERE = 5_000
+#: Where the line shares its tier, an answer can take thousands of cycles: so many are enough.
+MOST_SHARED = 5_000
 #: A run may take so many times the moments that it needs if none is missed, and then some.
 _MOST_MOMENTS = 2
 _MARGIN = 2_000_000
@@ -150,7 +150,7 @@ def make_setup(bench: Bench, case: Case) -> Setup:
 def run_trial(setup: Setup, case: Case, settings: Settings) -> Measured:
     samples = settings.length if case.in_full else max(1, settings.length // _FEWER)
     if not case.place.own:
-        samples = min(samples, _MOST_ELSEWHERE)
+        samples = min(samples, MOST_SHARED)
     shortest, spread_log2 = _OWN_INTERVAL if case.place.own else _INTERVAL
     mean_interval = shortest + (1 << spread_log2) // 2
     # A moment that is missed brings no sample.
