@@ -17,10 +17,12 @@
 enum { USUAL_PRIORITY = 8, RING_BYTES = 128, TIMEOUT_BITS = 40 };
 enum { RESULT_CYCLES, RESULT_IDLE_CYCLES, RESULT_FLAGGED, RESULT_INTERRUPTS };
 
-/* Serial ports that receive, their speed, how many characters their FIFO takes and how many come to each. */
+/* Serial ports that receive, their speed, how many characters their FIFO takes, for how many it calls and how
+ * many come to each. */
 SET_BEFORE_RUN uint32_t ports = UARTS;
 SET_BEFORE_RUN uint32_t baud = SERIAL_BAUD;
 SET_BEFORE_RUN uint32_t fifo_characters = SERIAL_RECEIVE_DEPTH;
+SET_BEFORE_RUN uint32_t watermark = (SERIAL_RECEIVE_DEPTH + 1) / 2;
 SET_BEFORE_RUN uint32_t characters;
 /* Frames that come, and the time between ticks. */
 SET_BEFORE_RUN uint32_t frames;
@@ -113,7 +115,7 @@ static void open_ports(void)
 {
     const serial_format_t format = {baud, 8, SERIAL_PARITY_NONE, 1};
     const serial_levels_t levels = {
-        .receive_watermark = (uint16_t)((fifo_characters + 1) / 2),
+        .receive_watermark = (uint16_t)watermark,
         .timeout_bits = TIMEOUT_BITS,
         .stop_level = SERIAL_RECEIVE_DEPTH,
     };
