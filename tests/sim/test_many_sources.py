@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tierv.sim.experiments import many_sources
 from tierv.sim.experiments.bench import Build
-from tierv.sim.experiments.experiment import Outcome
+from tierv.sim.experiments.experiment import Outcome, Settings
 from tierv.sim.experiments.many_sources import ManySources
 from tierv.sim.experiments.serial_link import SERIAL_SOC
+from tierv.sim.records import RunEnd
 
 GRID = {"uarts": (0, 16), "depths": (1, 16)}
 
@@ -27,11 +29,41 @@ def rows(gains: dict[tuple[int, int], float], banked: float = 2.0) -> list[dict]
 def test_the_search_finds_the_highest_load(monkeypatch, limit):
     trial = many_sources._Trial(0.1, 1000)
     monkeypatch.setattr(
-        many_sources, "_trial", lambda setup, case, load, settings: trial if load <= limit else None
+        many_sources,
+        "_trial",
+        lambda setup, case, load, settings, spread: trial if load <= limit else None,
     )
     found = many_sources._highest_load(None, None, None)
     possible = min(limit, many_sources._MOST_LOAD)
     assert possible / many_sources._PRECISION < found <= possible
+
+
+class Listening:
+    """Takes the place of a setup: keeps what a run gets, which then does not end."""
+
+    def run(self, *, uart, set, **arguments):
+        self.uart, self.set = uart, set
+        return SimpleNamespace(end=RunEnd.LIMIT)
+
+
+def beginnings(case: many_sources._Case, spread: int) -> list[float]:
+    """When ports begin in a trial at load 1, in characters after the first that may."""
+    setup = Listening()
+    settings = Settings(seed=1, clock_hz=100_000_000, length=160)
+    assert many_sources._trial(setup, case, 1, settings, spread) is None
+    assert setup.set["watermark"] == case.watermark
+    start = setup.set["start_cycle"]
+    return [(port.cycle - start) / (10 * settings.clock_hz / 115_200) for port in setup.uart]
+
+
+def test_ports_begin_within_a_character_or_at_any_moment_from_call_to_call():
+    case = many_sources._Case(Build.BANKED, 16, 128)
+    together = beginnings(case, 1)
+    assert len(together) == 16
+    assert all(0 <= character <= 1 for character in together)
+    apart = beginnings(case, case.watermark)
+    assert all(0 <= character <= 64 for character in apart)
+    assert max(apart) - min(apart) > 32
 
 
 @pytest.mark.parametrize(
