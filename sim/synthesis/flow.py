@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -117,11 +116,13 @@ class Flow:
     def _yosys(self, result: str, script: str, what: str) -> str:
         return self._step(result, [_YOSYS, "-q", "-p", script], what)
 
-    @cached_property
+    @property
     def harness(self) -> Harness:
         """The harness; the ports are what yosys finds."""
         subject = self.subject
-        script = f"read_verilog design.v; tee -q -o {{}} portlist {subject.module}"
+        # The modules' contents are left out, but for their ports.
+        script = f"read_verilog -lib design.v; setattr -mod -unset blackbox ={subject.module};"
+        script += f" tee -q -o {{}} portlist {subject.module}"
         text = self._yosys("ports.txt", script, "reading the ports")
         return Harness(
             module=subject.module,
@@ -131,12 +132,15 @@ class Flow:
             unused=subject.unused,
         )
 
-    @cached_property
-    def netlist(self) -> Mapping[str, Any]:
-        """The flat ECP5 netlist in the harness, as yosys' JSON."""
+    def _synthesised(self) -> str:
         (self.folder / HARNESS_FILE).write_text(self.harness.verilog())
         script = f"read_verilog design.v {HARNESS_FILE}; {_ECP5} -top {HARNESS_MODULE} -json {{}}"
-        return json.loads(self._yosys("ecp5.json", script, "synthesis for ecp5"))
+        return self._yosys("ecp5.json", script, "synthesis for ecp5")
+
+    @property
+    def netlist(self) -> Mapping[str, Any]:
+        """The flat ECP5 netlist in the harness, as yosys' JSON."""
+        return json.loads(self._synthesised())
 
     @property
     def harness_cells(self) -> HarnessCells:
@@ -145,7 +149,7 @@ class Flow:
 
     def routed(self, seed: int) -> Routed:
         """Place and route with a seed."""
-        _ = self.netlist
+        self._synthesised()
         report = f"seed{seed}.json"
         command = (_NEXTPNR, *DEVICE, "--json", "ecp5.json", "--freq", str(TARGET_MHZ))
         command += ("--seed", str(seed), "--timing-allow-fail", "--quiet", "--report", "{}")

@@ -1,10 +1,11 @@
 """A design between shift registers, so that it fits a package and every path ends in flip-flops.
 
-The inputs come from a shift register. Every output goes to a flip-flop of its own and, from
-there, into a second register that sums them with the bit that passes by (a signature register).
-So no logic of the harness lies next to logic of the design and can be merged with it: every path
-of the design is one from register to register, and the cells of the harness can be told from
-those of the design by the registers that they belong to.
+The inputs come from a shift register; it begins with ones, for otherwise a register of the design
+that takes an input as it is would be the same as the shift register's next bit. Every output goes
+to a flip-flop of its own and, from there, into a second register that sums them with the bit that
+passes by (a signature register). So no logic of the harness lies next to logic of the design and
+can be merged with it: every path of the design is one from register to register, and the cells of
+the harness can be told from those of the design by the registers that they belong to.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class Harness:
             _NOTE
             + f"""\
 module {HARNESS_MODULE}(input clk, input enter, output leave);
-    reg [{self.driven_bits - 1}:0] {DRIVEN};
+    reg [{self.driven_bits - 1}:0] {DRIVEN} = {{{self.driven_bits}{{1'b1}}}};
     wire [{last}:0] observed;
     reg [{last}:0] {CAUGHT}, {SIGNATURE};
     always @(posedge clk) begin

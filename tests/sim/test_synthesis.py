@@ -79,7 +79,7 @@ def test_the_harness_fits_the_design(tmp_path, kind):
     done = subprocess.run(
         ["verilator", "--lint-only", "-Wall", "-Wno-WIDTHEXPAND", "-Wno-WIDTHTRUNC",
          "-Wno-DECLFILENAME", "-Wno-MULTITOP", "-Wno-ASCRANGE", "-Wno-PINCONNECTEMPTY",
-         "-Wno-PINMISSING", "--top-module", "harness", "design.v"],
+         "-Wno-PINMISSING", "-Wno-PROCASSINIT", "--top-module", "harness", "design.v"],
         cwd=tmp_path, env=verilator_env(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -301,7 +301,8 @@ endmodule
 """
     flow = Flow(Subject(name="delay", module="delay", verilog=design), print)
     row = results.row(flow, [flow.routed(1)], ())
-    assert (row["COMB"], row["FF"], row["harness FF"]) == (0, 8, 24)
+    # One look-up table is nextpnr's own, for constants.
+    assert (row["COMB"], row["FF"], row["harness FF"]) == (1, 8, 24)
 
 
 @pytest.mark.slow
