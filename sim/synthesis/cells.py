@@ -23,22 +23,23 @@ _ECP5 = {
     "DP16KD": {"EBR": 1},
     "MULT18X18D": {"MULT": 1},
 }
-#: 7-series and Cyclone V: the cells that each column of the table adds up, by their first letters.
+#: 7-series and Cyclone V: the cells that each column of the table adds up, by their first letters,
+#: and what each counts for; distributed RAM counts for its look-up tables.
 _ARTIX = {
-    "LUT": ("LUT",),
-    "LUT RAM": ("RAM32", "RAM64", "RAM128", "RAM256"),
-    "FF": ("FD",),
-    "RAMB18": ("RAMB18",),
-    "RAMB36": ("RAMB36",),
-    "DSP": ("DSP48",),
+    "LUT": {"LUT": 1},
+    "LUT RAM": {"RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4, "RAM128": 4, "RAM256": 4},
+    "FF": {"FD": 1},
+    "RAMB18": {"RAMB18": 1},
+    "RAMB36": {"RAMB36": 1},
+    "DSP": {"DSP48": 1},
 }
 _CYCLONE = {
-    "ALUT": ("MISTRAL_ALUT2", "MISTRAL_ALUT3", "MISTRAL_ALUT4", "MISTRAL_ALUT5", "MISTRAL_ALUT6"),
-    "ALUT arithmetic": ("MISTRAL_ALUT_ARITH",),
-    "MLAB": ("MISTRAL_MLAB",),
-    "FF": ("MISTRAL_FF",),
-    "M10K": ("MISTRAL_M10K",),
-    "DSP": ("MISTRAL_MUL",),
+    "ALUT": {f"MISTRAL_ALUT{inputs}": 1 for inputs in range(2, 7)},
+    "ALUT arithmetic": {"MISTRAL_ALUT_ARITH": 1},
+    "MLAB": {"MISTRAL_MLAB": 1},
+    "FF": {"MISTRAL_FF": 1},
+    "M10K": {"MISTRAL_M10K": 1},
+    "DSP": {"MISTRAL_MUL": 1},
 }
 FAMILIES = {"xilinx": _ARTIX, "intel_alm": _CYCLONE}
 
@@ -54,8 +55,13 @@ def cell_types(module: Netlist) -> Counter[str]:
 def family_counts(types: Mapping[str, int], family: str) -> dict[str, int]:
     """Counts of a flat netlist for ``xilinx`` or ``intel_alm``, by the table's columns."""
     return {
-        column: sum(number for name, number in types.items() if name.startswith(prefixes))
-        for column, prefixes in FAMILIES[family].items()
+        column: sum(
+            number * weight
+            for name, number in types.items()
+            for letters, weight in cells.items()
+            if name.startswith(letters)
+        )
+        for column, cells in FAMILIES[family].items()
     }
 
 

@@ -196,16 +196,15 @@ def write(content: Mapping[str, Any]) -> Path:
 def markdown(content: Mapping[str, Any]) -> str:
     """The README's table."""
     lines = [
-        "| | MHz | COMB | RAMW | FF | EBR | Artix-7 LUT / FF | Cyclone V ALUT |",
+        "| | MHz | COMB | RAMW | FF | EBR | Artix-7 LUT + RAM / FF | Cyclone V ALUT |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for one in content["rows"]:
-        artix = f"{one['Artix-7 LUT']:,} / {one['Artix-7 FF']:,}" if "Artix-7 LUT" in one else ""
-        alut = (
-            f"{one['Cyclone V ALUT'] + one['Cyclone V ALUT arithmetic']:,}"
-            if "Cyclone V ALUT" in one
-            else ""
-        )
+        artix = alut = ""
+        if "Artix-7 LUT" in one:
+            luts, rams, flip_flops = (one[f"Artix-7 {name}"] for name in ("LUT", "LUT RAM", "FF"))
+            artix = f"{luts:,} + {rams} / {flip_flops:,}"
+            alut = f"{one['Cyclone V ALUT'] + one['Cyclone V ALUT arithmetic']:,}"
         lines.append(
             f"| {label(one)} | {one['MHz']:.1f} | {one['COMB']:,} | {one['RAMW']} | {one['FF']:,}"
             f" | {one['EBR']} | {artix} | {alut} |"
