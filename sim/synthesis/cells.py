@@ -27,7 +27,10 @@ _ECP5 = {
 #: and what each counts for; distributed RAM counts for its look-up tables.
 _ARTIX = {
     "LUT": {"LUT": 1},
-    "LUT RAM": {"RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4, "RAM128": 4, "RAM256": 4},
+    "LUT RAM": {
+        **{"RAM32X1S": 1, "RAM64X1S": 1, "RAM32X2S": 2, "RAM128X1S": 2, "RAM256X1S": 4},
+        **{"RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM32M": 4, "RAM64M": 4},
+    },
     "FF": {"FD": 1},
     "RAMB18": {"RAMB18": 1},
     "RAMB36": {"RAMB36": 1},

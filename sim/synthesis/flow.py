@@ -98,11 +98,11 @@ class Flow:
         with locked(self.folder):
             (self.folder / "design.v").write_text(subject.verilog)
 
-    def _step(self, result: str, command: Sequence[str], what: str) -> str:
-        """Text of the file that the command makes, in this folder, under a name in ``{}``."""
+    def _step(self, result: str, command: Sequence[str], what: str) -> Path:
+        """The file that the command makes, in this folder, under a name in ``{}``."""
         path = self.folder / result
         if path.exists():
-            return path.read_text()
+            return path
         with locked(self.folder / f"{result}.d"):
             if not path.exists():
                 self._tell(what)
@@ -113,9 +113,9 @@ class Flow:
                     [program, *words[1:]], self.folder / f"{result}.d" / "log", cwd=self.folder
                 )
                 (self.folder / partial).rename(path)
-        return path.read_text()
+        return path
 
-    def _yosys(self, result: str, script: str, what: str) -> str:
+    def _yosys(self, result: str, script: str, what: str) -> Path:
         return self._step(result, [_YOSYS, "-q", "-p", script], what)
 
     @property
@@ -125,16 +125,16 @@ class Flow:
         # The modules' contents are left out, but for their ports.
         script = f"read_verilog -lib design.v; setattr -mod -unset blackbox ={subject.module};"
         script += f" tee -q -o {{}} portlist {subject.module}"
-        text = self._yosys("ports.txt", script, "reading the ports")
+        path = self._yosys("ports.txt", script, "reading the ports")
         return Harness(
             module=subject.module,
-            ports=parse_ports(text),
+            ports=parse_ports(path.read_text()),
             parameters=subject.parameters,
             constants=subject.constants,
             unused=subject.unused,
         )
 
-    def _synthesised(self) -> str:
+    def _synthesised(self) -> Path:
         (self.folder / HARNESS_FILE).write_text(self.harness.verilog())
         script = f"read_verilog design.v {HARNESS_FILE}; {_ECP5} -top {HARNESS_MODULE} -json {{}}"
         return self._yosys("ecp5.json", script, "synthesis for ecp5")
@@ -142,7 +142,7 @@ class Flow:
     @property
     def netlist(self) -> Mapping[str, Any]:
         """The flat ECP5 netlist in the harness, as yosys' JSON."""
-        return json.loads(self._synthesised())
+        return json.loads(self._synthesised().read_text())
 
     @property
     def harness_cells(self) -> HarnessCells:
@@ -155,7 +155,8 @@ class Flow:
         report = f"seed{seed}.json"
         command = (_NEXTPNR, *DEVICE, "--json", "ecp5.json", "--freq", str(TARGET_MHZ))
         command += ("--seed", str(seed), "--timing-allow-fail", "--quiet", "--report", "{}")
-        return read_report(self._step(report, command, f"place and route, seed {seed}"), seed)
+        path = self._step(report, command, f"place and route, seed {seed}")
+        return read_report(path.read_text(), seed)
 
     def counts(self, family: str) -> dict[str, int]:
         """Cells of the design without the harness for ``xilinx`` or ``intel_alm``."""
@@ -164,5 +165,6 @@ class Flow:
             f"read_verilog design.v wrapper.v; {_COUNTING[family]} -top {HARNESS_MODULE};"
             f" write_json {{}}"
         )
-        text = self._yosys(f"{family}.json", script, f"synthesis for {family}")
-        return family_counts(cell_types(json.loads(text)["modules"][HARNESS_MODULE]), family)
+        path = self._yosys(f"{family}.json", script, f"synthesis for {family}")
+        netlist = json.loads(path.read_text())
+        return family_counts(cell_types(netlist["modules"][HARNESS_MODULE]), family)
