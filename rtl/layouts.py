@@ -323,8 +323,9 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             # A precise access: it has not been made yet, or it has been made.
             "waits_for_access": 1,
             "collects": 1,
-            # It uses its slot in stage A.
+            # It uses its slot in stage A; it is a load that will write its register later.
             "uses_slot": 1,
+            "loads_later": 1,
             "csr_address": 12,
             # Where the tier goes on if it does not go on with what was fetched.
             "alternative": PC_BITS,

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from amaranth.hdl import Array, Cat, Module, Mux, Value, ValueLike
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from .params import Region
+
+
+def apart(m: Module, name: str, value: ValueLike) -> Signal:
+    """``value`` in a signal that synthesis keeps: what is known later joins behind it."""
+    kept = Signal(Value.cast(value).shape(), name=name, attrs={"keep": 1})
+    m.d.comb += kept.eq(value)
+    return kept
 
 
 def one_hot(index: Value, width: int) -> Value:

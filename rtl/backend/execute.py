@@ -61,9 +61,9 @@ class Execute(wiring.Component):
                 "interrupt": In(p.tiers),
                 "stop": In(p.tiers),
                 "bus_failed": In(p.tiers),
-                # mtvec, or mepc for mret and for a CSR instruction that names it.
-                "wants_mepc": Out(1),
-                "vector": In(PC_BITS),
+                #: CSRs of the tier in X.
+                "mtvec": In(PC_BITS),
+                "mepc": In(PC_BITS),
                 #: Tiers whose accesses to the bus are buffered.
                 "buffered": In(params.tiers),
                 #: Tiers whose precise access has ended, in an error.
@@ -145,8 +145,8 @@ class Execute(wiring.Component):
             m.d.comb += self.result.eq(Cat(0, 0, x.alternative))
         with m.Else():
             m.d.comb += self.result.eq(alu.result)
-        # Also if it is being dropped: the divider finds out by itself.
-        m.d.comb += self.divide.eq(x.valid & proper & control.divide)
+        # Also if it does not execute: the divider finds out by itself.
+        m.d.comb += self.divide.eq(x.valid & control.divide)
 
         address = Signal(32)
         m.d.comb += address.eq(x.first + x.offset.as_signed())
@@ -209,9 +209,7 @@ class Execute(wiring.Component):
         behind_access = executed.valid & executed.remote & executed.buffered & follows
         comes_again = remote & Mux(buffered, behind_access, ~done)
         redirects = comes_again | (~stopped & (skipped | control.mret | (~fault & wrong_way)))
-        m.d.comb += self.wants_mepc.eq(
-            ~skipped & (control.mret | (control.csr & (csr_address == CSR["mepc"])))
-        )
+        uses_mepc = control.mret | (control.csr & (csr_address == CSR["mepc"]))
         m.d.sync += [
             executed.valid.eq(live),
             executed.tier.eq(x.tier),
@@ -231,24 +229,26 @@ class Execute(wiring.Component):
             executed.remote.eq(remote),
             executed.buffered.eq(buffered),
             executed.needs_idle.eq(
-                Mux(
-                    (remote & buffered) | (fences & ~stopped & ~skipped),
-                    one_hot(x.tier, p.tiers),
-                    0,
-                )
+                one_hot(x.tier, p.tiers)
+                & ((remote & buffered) | (fences & ~stopped & ~skipped)).replicate(p.tiers)
             ),
             executed.waits_for_access.eq(waits_for_access),
             executed.collects.eq(remote & ~buffered & done),
             executed.uses_slot.eq(control.writes & ~(remote & buffered)),
+            executed.loads_later.eq(control.writes & remote & buffered),
             executed.csr_address.eq(csr_address),
             executed.alternative.eq(
                 Mux(
-                    skipped | control.mret,
-                    self.vector,
-                    Mux(control.jump_register, address[2:], x.alternative),
+                    skipped,
+                    self.mtvec,
+                    Mux(
+                        control.mret,
+                        self.mepc,
+                        Mux(control.jump_register, address[2:], x.alternative),
+                    ),
                 )
             ),
-            executed.vector.eq(self.vector),
+            executed.vector.eq(Mux(uses_mepc & ~skipped, self.mepc, self.mtvec)),
             executed.redirects.eq(redirects),
             executed.flushes.eq(flushes),
             executed.predicted_return.eq(control.jump_register & x.predicted),

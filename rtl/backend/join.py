@@ -38,10 +38,7 @@ class BackEndJoin:
         # The load in M goes to the bus; its result will not be in A.
         opens_load = Signal()
         m.d.comb += opens_load.eq(
-            m_writer.valid
-            & self._m.control.load
-            & self._commit.postponed
-            & (self._m.tier == issued.tier)
+            self._m.valid & self._m.loads_later & (self._m.tier == issued.tier)
         )
         m.d.comb += [
             decoder.instruction.eq(d.instruction),
@@ -49,6 +46,8 @@ class BackEndJoin:
             decoder.predicted.eq(d.predicted),
             operands.tier.eq(issued.tier),
             operands.instruction.eq(issued.instruction),
+            operands.has_immediate.eq(decoder.has_immediate),
+            operands.immediate.eq(decoder.immediate),
             operands.d_writer.eq(d_writer),
             operands.x_writer.eq(x_writer),
             operands.m_writer.eq(m_writer),
@@ -83,7 +82,7 @@ class BackEndJoin:
             decoded.pc.eq(d.pc),
             decoded.control.eq(control),
             decoded.first.eq(operands.first),
-            decoded.second.eq(Mux(decoder.has_immediate, decoder.immediate, operands.second)),
+            decoded.second.eq(operands.second),
             decoded.offset.eq(decoder.offset),
             decoded.alternative.eq(d.pc + decoder.distance),
             decoded.misaligned_target.eq(decoder.misaligned_target),
@@ -107,8 +106,8 @@ class BackEndJoin:
             execute.stop.eq(self._tiers.stop & ~bus.precise),
             execute.bus_failed.eq(bus.failed & ~bus.precise),
             self._csrs.x_tier.eq(x.tier),
-            self._csrs.x_wants_mepc.eq(execute.wants_mepc),
-            execute.vector.eq(self._csrs.x_vector),
+            execute.mtvec.eq(self._csrs.x_mtvec),
+            execute.mepc.eq(self._csrs.x_mepc),
             execute.buffered.eq(self._csrs.buffered),
             execute.bus_done.eq(bus.done),
             execute.bus_error.eq(bus.done_error),

@@ -180,8 +180,8 @@ class Divider(wiring.Component):
         else:
             m.d.comb += self.result.eq(quotient)
 
-        # A request counts even if its instruction is dropped in the same cycle: a cycle later the
-        # division is dropped too.
+        # A request counts even if its instruction does not execute or is dropped in the same cycle:
+        # the division is then dropped within two cycles.
         begun = Signal()
         kept = Signal()
         m.d.sync += [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from ..layouts import tier_event_layout, writer_layout
 from ..params import CoreParams
+from ..util import apart
 
 
 class Operands(wiring.Component):
@@ -42,6 +43,9 @@ class Operands(wiring.Component):
                 "a_result": In(32),
                 "w_result": In(32),
                 # Stage D.
+                #: What takes the place of rs2.
+                "has_immediate": In(1),
+                "immediate": In(32),
                 "first": Out(32),
                 "second": Out(32),
                 #: One of them is the word that is being loaded in M.
@@ -69,7 +73,12 @@ class Operands(wiring.Component):
 
         writers = (self.d_writer, self.x_writer, self.m_writer, self.a_writer)
         uses_m_word = []
-        for operand, source in enumerate((word[15:20], word[20:25])):
+        for operand, (source, replaced, immediate) in enumerate(
+            (
+                (word[15:20], Const(0), Const(0)),
+                (word[20:25], self.has_immediate, self.immediate),
+            )
+        ):
             read_port = registers.read_port()
             m.d.comb += read_port.addr.eq(Cat(source, self.tier))
             d_match, x_match, m_match, a_match = (
@@ -94,14 +103,24 @@ class Operands(wiring.Component):
                 from_registers.eq(~(d_match | x_match | m_match | late_match | a_match)),
             ]
             uses_m_word.append(from_m_word)
+            # Kept, for synthesis does not know how late the memories' words are, and would put the
+            # rest behind them.
+            early = apart(
+                m,
+                f"early{operand}",
+                Mux(
+                    replaced,
+                    immediate,
+                    _gate(from_m, self.m_result) | _gate(from_w, self.w_result),
+                ),
+            )
             value = (self.first, self.second)[operand]
             m.d.comb += value.eq(
-                _gate(from_registers, read_port.data)
-                | _gate(from_m_word, self.m_word)
-                | _gate(from_x, self.x_result)
-                | _gate(from_m, self.m_result)
-                | _gate(from_a, self.a_result)
-                | _gate(from_w, self.w_result)
+                early
+                | _gate(from_registers & ~replaced, read_port.data)
+                | _gate(from_m_word & ~replaced, self.m_word)
+                | _gate(from_x & ~replaced, self.x_result)
+                | _gate(from_a & ~replaced, self.a_result)
             )
 
         m.d.comb += self.uses_m_word.eq(Cat(uses_m_word).any())

@@ -18,7 +18,7 @@ from ..layouts import (
     tier_event_layout,
 )
 from ..params import CoreParams
-from ..util import bit, highest, of_highest, pick, redirects
+from ..util import apart, bit, highest, of_highest, pick, redirects
 from .fetch import BUFFER_PAIRS
 
 
@@ -90,6 +90,9 @@ class IssueBuffer(wiring.Component):
         i_tier = Signal(p.tier_bits)
         i_head = Signal(index_shape)
         i_odd = Signal()
+        # `i_tier` once more, at the memory where the longest paths begin; another first value keeps
+        # synthesis from making one of the two.
+        row_tier = Signal(p.tier_bits, init=-1)
 
         buffer = Memory(shape=PAIR, depth=p.contexts * BUFFER_PAIRS, init=[])
         m.submodules.buffer = buffer
@@ -101,7 +104,7 @@ class IssueBuffer(wiring.Component):
             write.addr.eq(Cat(pair_index, self.pair_tier)),
             write.data.eq(self.pair),
             write.en.eq(self.pair_valid),
-            read.addr.eq(Cat(i_head, i_tier)),
+            read.addr.eq(Cat(i_head, row_tier)),
         ]
 
         # Its pair is the one that is being predecoded.
@@ -121,36 +124,34 @@ class IssueBuffer(wiring.Component):
         m.d.comb += last.eq(i_odd | of_pair(lambda pair: pair.flags.ends_first))
         waits = of_word(lambda pair: pair.flags.waits, WAITS)
 
-        # Compared before it is known which of the two words it is: that the load is awaited decides
-        # late whether an instruction goes.
         in_d = Signal()
         in_x = Signal()
+        # What was chosen while a redirect took it away is not there.
+        present = Signal()
+        m.d.comb += [
+            in_d.eq(self.d.valid & (self.d.tier == i_tier)),
+            in_x.eq(self.x.valid & (self.x.tier == i_tier)),
+            present.eq(i_valid & ~(self.dropped.valid & (self.dropped.tier == i_tier))),
+        ]
+        waits_for_result = (in_d & waits.last_in_d) | (
+            in_x & Mux(in_d, waits.second_in_x, waits.last_in_x)
+        )
+        may_go = apart(m, "may_go", present & ~waits_for_result & ~self.stall)
+        awaited = apart(m, "awaited", self.awaited | (self.collects & (in_d | in_x)))
+        # Compared before it is known which of the two words it is: that the instruction needs the
+        # load decides last whether it goes.
         m.d.comb += self.awaits.eq(
-            (self.awaited | (self.collects & (in_d | in_x)))
+            awaited
             & of_pair(
                 lambda pair: _touches(Mux(i_odd, pair.words[1], pair.words[0]), self.awaited_rd)
             )
         )
-        stall = Signal()
-        m.d.comb += [
-            in_d.eq(self.d.valid & (self.d.tier == i_tier)),
-            in_x.eq(self.x.valid & (self.x.tier == i_tier)),
-            stall.eq(
-                (in_d & waits.last_in_d)
-                | (in_x & Mux(in_d, waits.second_in_x, waits.last_in_x))
-                | self.awaits
-                | self.stall
-            ),
-        ]
         goes = Signal()
         i_wfi = Signal()
         killed = self.kill.valid & (self.kill.tier == i_tier)
-        # What was chosen while a redirect took it away is not there.
-        present = Signal()
         m.d.comb += [
-            present.eq(i_valid & ~(self.dropped.valid & (self.dropped.tier == i_tier))),
             self.present.eq(present),
-            goes.eq(present & ~stall),
+            goes.eq(may_go & ~self.awaits),
             i_wfi.eq(of_word(lambda pair: pair.flags.wfi)),
             self.wfi.valid.eq(goes & i_wfi & ~killed),
             self.wfi.tier.eq(i_tier),
@@ -193,8 +194,9 @@ class IssueBuffer(wiring.Component):
                 one, two = pairs[tier][0], pairs[tier][1]
                 more = Mux(arrives, Cat(1, one, one & two), 0)
                 fewer = Mux(arrives, 0, Cat(1, ~one, ~one & ~two))
-                flips = Mux(goes, Mux(last & here, fewer, more), more)
-                m.d.sync += pairs[tier].eq(pairs[tier] ^ flips)
+                if_goes = apart(m, f"if_goes{tier}", Mux(last & here, fewer, more))
+                if_stays = apart(m, f"if_stays{tier}", more)
+                m.d.sync += pairs[tier].eq(pairs[tier] ^ Mux(goes, if_goes, if_stays))
 
         # The next slot. That the instruction in I stalls, or a redirect that is known late, does
         # not change the choice; the slot may then be lost to the tier.
@@ -227,15 +229,19 @@ class IssueBuffer(wiring.Component):
         # A pair that arrives now is the next of its tier if the tier has no other. The tier in I
         # goes on where its head is, unless this instruction goes.
         new = Cat((self.arrival.tier == tier) & (pairs[tier] == 0) for tier in range(tiers))
-        goes_on = Signal()
-        m.d.comb += goes_on.eq(goes & of_highest(candidates, here))
-        m.d.sync += [i_valid.eq(candidates.any()), i_tier.eq(highest(candidates))]
-        for signal, next_one, places in (
-            (i_head, i_next_head, [heads[tier] for tier in range(tiers)]),
-            (i_odd, i_next_odd, odds),
-            (i_new, last & i_has_one & (self.arrival.tier == i_tier), new),
+        may_go_on = apart(m, "may_go_on", of_highest(candidates, here))
+        m.d.sync += [
+            i_valid.eq(candidates.any()),
+            i_tier.eq(highest(candidates)),
+            row_tier.eq(highest(candidates)),
+        ]
+        for signal, name, next_one, places in (
+            (i_head, "head", i_next_head, [heads[tier] for tier in range(tiers)]),
+            (i_odd, "odd", i_next_odd, odds),
+            (i_new, "new", last & i_has_one & (self.arrival.tier == i_tier), new),
         ):
-            m.d.sync += signal.eq(Mux(goes_on, next_one, of_highest(candidates, places)))
+            other_one = apart(m, f"{name}_if_stays", of_highest(candidates, places))
+            m.d.sync += signal.eq(Mux(goes & may_go_on, next_one, other_one))
         return m
 
 

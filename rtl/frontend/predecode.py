@@ -232,7 +232,7 @@ class Predecoder(wiring.Component):
         predicted_read = predicted.read_port(domain="comb")
         m.d.comb += [
             predicted_write.addr.eq(arrived.tier),
-            predicted_write.data.eq(target),
+            predicted_write.data.eq(top),
             predicted_write.en.eq(arrived.valid & pop),
             predicted_read.addr.eq(self.return_tier),
             self.return_target.eq(Cat(predicted_read.data, base)),

@@ -79,10 +79,10 @@ class CsrFile(wiring.Component):
         p = params
         super().__init__(
             {
-                #: Stage X: read mepc instead of mtvec of this tier; the value is there in M.
+                #: Stage X: mtvec and mepc of this tier.
                 "x_tier": In(p.tier_bits),
-                "x_wants_mepc": In(1),
-                "x_vector": Out(PC_BITS),
+                "x_mtvec": Out(PC_BITS),
+                "x_mepc": Out(PC_BITS),
                 #: Stage X: address of the CSR instruction that will be in M.
                 "x_address": In(12),
                 #: Stage M: the CSR instruction.
@@ -202,18 +202,23 @@ class CsrFile(wiring.Component):
         def written(name: str) -> Value:
             return access.write & names_one_of(self.address, name)
 
-        # Rows {tier, 0}: mtvec; {tier, 1}: mepc.
-        vectors = Memory(shape=PC_BITS, depth=2 * p.contexts, init=[])
-        m.submodules.vectors = vectors
-        vector_write = vectors.write_port()
-        vector_read = vectors.read_port(domain="comb")
-        m.d.comb += [
-            vector_read.addr.eq(Cat(self.x_wants_mepc, self.x_tier)),
-            self.x_vector.eq(vector_read.data),
-            vector_write.addr.eq(Cat(trap.valid | names_one_of(self.address, "mepc"), self.tier)),
-            vector_write.data.eq(Mux(trap.valid, trap.pc, applied(access, self.vector, 2))),
-            vector_write.en.eq(trap.valid | written("mepc") | written("mtvec")),
-        ]
+        # Apart, so that what is late to choose one of them does not have to address them first.
+        vector = applied(access, self.vector, 2)
+        for name, x_value, written_value, writes in (
+            ("mtvec", self.x_mtvec, vector, written("mtvec")),
+            ("mepc", self.x_mepc, Mux(trap.valid, trap.pc, vector), trap.valid | written("mepc")),
+        ):
+            memory = Memory(shape=PC_BITS, depth=p.contexts, init=[])
+            m.submodules[name] = memory
+            write = memory.write_port()
+            read = memory.read_port(domain="comb")
+            m.d.comb += [
+                read.addr.eq(self.x_tier),
+                x_value.eq(read.data),
+                write.addr.eq(self.tier),
+                write.data.eq(written_value),
+                write.en.eq(writes),
+            ]
         # Rows {tier, 0}: mscratch; {tier, 1}: mtval.
         scratch = Memory(shape=32, depth=2 * p.contexts, init=[])
         m.submodules.scratch = scratch
@@ -277,13 +282,13 @@ class CsrFile(wiring.Component):
             with m.Elif(written(f"mtierpc{tier}") & ~self.started[tier]):
                 m.d.sync += self._enabled[tier].eq(0)
 
-        vector = Cat(C(0, 2), self.vector)
+        pc = Cat(C(0, 2), self.vector)
         return {
             "mstatus": (bit(self._enabled, self.tier) << MSTATUS_MIE)
             | (bit(before, self.tier) << MSTATUS_MPIE)
             | (0b11 << MSTATUS_MPP),
-            "mtvec": vector,
-            "mepc": vector,
+            "mtvec": pc,
+            "mepc": pc,
             "mscratch": scratch_read.data,
             "mtval": scratch_read.data,
             "mcause": Cat(cause_read.data[:5], C(0, 26), cause_read.data[5]),

@@ -88,7 +88,8 @@ ROWS = {
     "predecoder.seen": 1,
     "buffer.buffer": BUFFER_PAIRS,
     "operands.registers": 32,
-    "csrs.vectors": 2,
+    "csrs.mtvec": 1,
+    "csrs.mepc": 1,
     "csrs.scratch": 2,
     "csrs.causes": 1,
     "instructions.counters": 1,
@@ -190,7 +191,9 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
                 side.wire("buffer.pair_index", 2),
             ]
         )
-        i_owned.append(side.owned(side.wire("buffer.i_valid", 1), side.wire("buffer.i_tier", 1)))
+        i_valid, i_tier = (side.wire(f"buffer.i_{part}", 1) for part in ("valid", "tier"))
+        i_owned.append(side.owned(i_valid, i_tier))
+        yield f"{side.name} row", ~i_valid | (side.wire("buffer.row_tier", 1) == i_tier)
         i_new = side.wire("buffer.i_new", 1)
         i_parts.append([side.wire("buffer.i_head", 2), side.wire("buffer.i_odd", 1), i_new])
         # What is taken from the pair that is being predecoded is there.
@@ -224,7 +227,7 @@ def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
         }
         d_owned = side.owned(d.valid, d.tier)
         owned["d"].append(d_owned)
-        read = [side.wire(f"operands.read_port__data{suffix}", 32) for suffix in ("", "$40")]
+        read = [side.wire(f"operands.read_port__data{suffix}", 32) for suffix in ("", "$46")]
         parts["d"].append([d, *sources.values(), *read])
         owned["x"].append(side.owned(x.valid, x.tier))
         parts["x"].append([x, side.wire("line_unit.candidates2", lines)])
