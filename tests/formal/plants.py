@@ -190,8 +190,8 @@ _ALL = [
     Plant(
         name="buffered-load-is-not-waited-for",
         module="frontend.issue",
-        text="(self.awaited | (self.collects & (in_d | in_x)))\n            & of_pair(",
-        bug="            0\n            & of_pair(",
+        text="self.awaited | (self.collects & (in_d | in_x))",
+        bug="self.awaited & 0",
         check="registers-1-buffered",
         finds=("late_result_unseen", "first", "second"),
     ),
