@@ -228,6 +228,7 @@ class Execute(wiring.Component):
             executed.store_mask.eq(mask),
             executed.remote.eq(remote),
             executed.buffered.eq(buffered),
+            # Not a choice of 0, which would become a reset of the registers, and slower.
             executed.needs_idle.eq(
                 one_hot(x.tier, p.tiers)
                 & ((remote & buffered) | (fences & ~stopped & ~skipped)).replicate(p.tiers)

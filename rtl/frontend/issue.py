@@ -230,10 +230,11 @@ class IssueBuffer(wiring.Component):
         # goes on where its head is, unless this instruction goes.
         new = Cat((self.arrival.tier == tier) & (pairs[tier] == 0) for tier in range(tiers))
         may_go_on = apart(m, "may_go_on", of_highest(candidates, here))
+        next_tier = highest(candidates)
         m.d.sync += [
             i_valid.eq(candidates.any()),
-            i_tier.eq(highest(candidates)),
-            row_tier.eq(highest(candidates)),
+            i_tier.eq(next_tier),
+            row_tier.eq(next_tier),
         ]
         for signal, name, next_one, places in (
             (i_head, "head", i_next_head, [heads[tier] for tier in range(tiers)]),

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..layouts import csr_access_layout, redirect_layout, tier_event_layout
 from ..params import CoreParams
-from ..util import applied, redirects
+from ..util import apart, applied, redirects
 from .csr_select import names_one_of
 
 
@@ -157,14 +157,10 @@ class TierState(wiring.Component):
             )
 
         free = Signal(tiers)
-        runs = Signal(tiers, attrs={"keep": 1})
-        wakes = Signal(tiers, attrs={"keep": 1})
-        m.d.comb += [
-            free.eq(started & ~wfi_in_pipe & ~blocked & ~self.held),
-            runs.eq(free & ~self.waiting),
-            wakes.eq(free & may_wake),
-            self.ready.eq(runs | (wakes & self.wake)),
-        ]
+        m.d.comb += free.eq(started & ~wfi_in_pipe & ~blocked & ~self.held)
+        runs = apart(m, "runs", free & ~self.waiting)
+        wakes = apart(m, "wakes", free & may_wake)
+        m.d.comb += self.ready.eq(runs | (wakes & self.wake))
         if with_debug:
             forced = self.forced & ~wfi_in_pipe & ~blocked
             usual = (runs & ~self.halting & ~self.debug) | (wakes & self.wake)
