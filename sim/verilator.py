@@ -86,7 +86,7 @@ VERILATE_FAST = (
     *("-Wno-fatal", "-Wno-lint", "-Wno-style"),
 )
 #: Of C++ that goes with a model, for its code and for warnings.
-HARNESS_FLAGS = ("-O2", "-Wall", "-Wextra")
+HARNESS_FLAGS = ("-O1", "-Wall", "-Wextra")
 
 
 def verilate(arguments: Sequence[str | Path], folder: Path, log: Path) -> None:
