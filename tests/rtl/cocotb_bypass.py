@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
@@ -164,14 +166,23 @@ async def a_store_takes_the_youngest_value_of_its_data_and_of_its_address(dut):
 async def a_buffered_load_does_not_overwrite_a_younger_result(dut):
     bench = Bench(dut)
     local = bench.params.dmem.base
+    writers = {
+        rv.addi(A, 0, 5): 5,
+        rv.load("lw", A, LOCAL, 8): BYTE,
+        rv.lui(A, 5): 5 << 12,
+        rv.r_type("mul", A, ONE, ONE): 1,
+    }
+    ways = [*([rv.NOP] * n for n in range(4)), [rv.jal(0, 4)], [rv.jal(0, 8), rv.NOP]]
+    cases = list(itertools.product(writers, ways, range(2)))
     for wait_states in range(5):
         bench.bus.wait_states = lambda address, n=wait_states: n
         code = setup(bench, local, True)
-        for _ in DISTANCES:
-            for writer in (rv.addi(A, 0, 5), rv.load("lw", A, LOCAL, 8), rv.lui(A, 5),
-                           rv.r_type("mul", A, ONE, ONE)):  # fmt: skip
-                code += [rv.load("lw", A, DEVICE, 0), *[rv.NOP] * 3, writer, *[rv.NOP] * 12]
-                code += [rv.store("sw", A, LOG, 0), rv.addi(LOG, LOG, 4)]
+        for writer, way, odd in cases:
+            # The writer is the first or the second word of its pair.
+            code += [rv.NOP] * ((len(code) + 1 + len(way) + odd) % 2)
+            code += [rv.load("lw", A, DEVICE, 0), *way, writer, *[rv.NOP] * 12]
+            code += [rv.store("sw", A, LOG, 0), rv.addi(LOG, LOG, 4)]
         await bench.execute([*code, *finish()], cycles=20_000)
-        values = [bench.peek(local + 0x40 + 4 * n) for n in range(20)]
-        assert values == [5, BYTE, 5 << 12, 1] * 5
+        for number, (writer, way, odd) in enumerate(cases):
+            value = bench.peek(local + 0x40 + 4 * number)
+            assert value == writers[writer], f"{writer:#x}, {way}, odd {odd}: {value:#x}"

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from mutated_core import Mutant
 
-_NOT_USED = "a copy of a loaded byte or half word of which this bit is not used"
+_NOT_USED = "a copy of a word of which this bit is not used"
 #: What the description of a fault begins with, and why it changes nothing that matters.
 _EXPLANATIONS = {
-    "const1 of predecoder.$135[0]": (
-        "part of what tells a slow instruction of Zbb, which this core has not: such a word traps,"
-        " whatever the next one would wait for"
-    ),
-    "const1 of $flatten\\write_back.$ternary$core.v:25132$12132 B": _NOT_USED,
-    "cnot0 of write_back.$26[12]": _NOT_USED,
-    "cnot0 of write_back.$22[8]": _NOT_USED,
+    "const1 of $flatten\\bus.$procmux$15207 A": "an input of a multiplexer that is never chosen",
+    "const0 of $flatten\\write_back.$ternary$core.v:25738$12333 B": _NOT_USED,
+    "const0 of $flatten\\buffer.$ternary$core.v:5330$178 B": _NOT_USED,
+    "const0 of monitor.latency$29.$21[2]": "a carry out of a counter that ends before",
 }
 
 
