@@ -13,6 +13,10 @@ _EXPLANATIONS = {
     "const1 of $flatten\\bus.$procmux$15207 A": "an input of a multiplexer that is never chosen",
     "const0 of $flatten\\write_back.$ternary$core.v:25738$12333 B": _NOT_USED,
     "const0 of $flatten\\buffer.$ternary$core.v:5330$178 B": _NOT_USED,
+    "cnot0 of write_back.$28[0]": _NOT_USED,
+    "const1 of $flatten\\divider.$procmux$13963 S": (
+        "asks whether a tier above the most urgent one has the divider"
+    ),
     "const0 of monitor.latency$29.$21[2]": "a carry out of a counter that ends before",
 }
 
