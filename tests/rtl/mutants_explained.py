@@ -17,7 +17,7 @@ _EXPLANATIONS = {
     "const1 of $flatten\\divider.$procmux$13963 S": (
         "asks whether a tier above the most urgent one has the divider"
     ),
-    "cnot0 of execute.$209[0]": "inverted only where another part of the same OR is 1",
+    "cnot0 of execute.$209[0]": "a part of `executed.flushes`, which nothing reads",
     "const0 of monitor.latency$29.$21[2]": "a carry out of a counter that ends before",
 }
 
