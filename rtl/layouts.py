@@ -335,7 +335,6 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             # access that has to come again.
             "redirects": 1,
             # The CSR write or fence.i must be seen by what is fetched next.
-            "flushes": 1,
             # The jalr was predicted as a return.
             "predicted_return": 1,
             # The CSR instruction names the first PC of a tier.

@@ -251,7 +251,6 @@ class Execute(wiring.Component):
             ),
             executed.vector.eq(Mux(uses_mepc & ~skipped, self.mepc, self.mtvec)),
             executed.redirects.eq(redirects),
-            executed.flushes.eq(flushes),
             executed.predicted_return.eq(control.jump_register & x.predicted),
             executed.names_tier_pc.eq((csr_address >> 3) == (CSR["mtierpc0"] >> 3)),
             executed.taken.eq(alu.taken),

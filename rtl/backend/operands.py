@@ -80,7 +80,11 @@ class Operands(wiring.Component):
             )
         ):
             read_port = registers.read_port()
-            m.d.comb += read_port.addr.eq(Cat(source, self.tier))
+            stored = Signal(32, name=f"stored{operand}")
+            m.d.comb += [
+                read_port.addr.eq(Cat(source, self.tier)),
+                stored.eq(read_port.data),
+            ]
             d_match, x_match, m_match, a_match = (
                 self._matches(writer, source, f"{name}_match{operand}", m)
                 for writer, name in zip(writers, "dxma", strict=True)
@@ -117,7 +121,7 @@ class Operands(wiring.Component):
             value = (self.first, self.second)[operand]
             m.d.comb += value.eq(
                 early
-                | _gate(from_registers & ~replaced, read_port.data)
+                | _gate(from_registers & ~replaced, stored)
                 | _gate(from_m_word & ~replaced, self.m_word)
                 | _gate(from_x & ~replaced, self.x_result)
                 | _gate(from_a & ~replaced, self.a_result)

@@ -55,6 +55,7 @@ class SystemJoin:
             self._monitor = m.submodules.monitor = PerformanceMonitor(p)
             m.d.comb += [
                 self._monitor.cycle.eq(self._cycles.value),
+                self._monitor.x_csr.eq(self._execute.x.valid & self._execute.x.control.csr),
                 self._monitor.x_tier.eq(self._execute.x.tier),
                 self._monitor.x_address.eq(self._execute.x.offset),
                 self._monitor.csr.eq(access),

@@ -33,7 +33,8 @@ class EventCounters(wiring.Component):
             {
                 #: What happened in a cycle, and to which tier.
                 "happened": In(data.ArrayLayout(tier_event_layout(params), len(Event))),
-                #: Stage X: tier and address of the CSR instruction that will be in M.
+                #: Stage X: whether a CSR instruction will be in M; its tier and address.
+                "x_csr": In(1),
                 "x_tier": In(params.tier_bits),
                 "x_address": In(12),
                 #: Stage M: the CSR instruction.
@@ -56,7 +57,7 @@ class EventCounters(wiring.Component):
         visited = Signal(len(rows), init=1)
         reads = Signal()
         names = tuple(f"mhpmcounter{event + 2}{half}" for event in Event for half in ("", "h"))
-        x_reads = is_one_of(self.x_address, names)
+        x_reads = self.x_csr & is_one_of(self.x_address, names)
         # Event 1 is in mhpmcounter3.
         x_event = (self.x_address[:2] - (CSR["mhpmcounter3"] - 1))[:2]
         turn_tier, turn_event = turn[: p.tier_bits], turn[p.tier_bits :]
@@ -75,7 +76,8 @@ class EventCounters(wiring.Component):
             visited.eq(Cat(next_row == address for address in addresses)),
         ]
 
-        # Enough for four rounds, because CSR instructions put the turns off.
+        # Enough for four rounds. CSR instructions put off two of three turns at most: a tier's wait
+        # for each other, and the slot between is another tier's only behind a memory access.
         pending_bits = len(rows).bit_length() + 2
         added: Value = Const(0, pending_bits)
         for here, (event, tier) in zip(visited, rows, strict=True):
@@ -182,7 +184,8 @@ class PerformanceMonitor(wiring.Component):
                 "awake": In(params.tiers),
                 "waking": In(params.tiers),
                 "issued": In(tier_event_layout(params)),
-                #: Stage X: tier and address of the CSR instruction that will be in M.
+                #: Stage X: whether a CSR instruction will be in M; its tier and address.
+                "x_csr": In(1),
                 "x_tier": In(params.tier_bits),
                 "x_address": In(12),
                 #: Stage M: the CSR instruction.
@@ -212,6 +215,7 @@ class PerformanceMonitor(wiring.Component):
 
         counters = m.submodules.counters = EventCounters(p)
         m.d.comb += [
+            counters.x_csr.eq(self.x_csr),
             counters.x_tier.eq(self.x_tier),
             counters.x_address.eq(self.x_address),
             counters.csr.eq(self.csr),

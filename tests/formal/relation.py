@@ -227,7 +227,7 @@ def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
         }
         d_owned = side.owned(d.valid, d.tier)
         owned["d"].append(d_owned)
-        read = [side.wire(f"operands.read_port__data{suffix}", 32) for suffix in ("", "$46")]
+        read = [side.wire(f"operands.stored{operand}", 32) for operand in range(2)]
         parts["d"].append([d, *sources.values(), *read])
         owned["x"].append(side.owned(x.valid, x.tier))
         parts["x"].append([x, side.wire("line_unit.candidates2", lines)])

@@ -141,6 +141,56 @@ async def setting_and_clearing_no_bit_costs_a_counter_the_same_whatever_it_holds
 
 
 @cocotb.test()
+async def no_event_is_lost_to_instructions_that_name_a_counter(dut):
+    bench = Bench(dut)
+    base = bench.params.dmem.base
+    address = CSR["mhpmcounter4"]
+    for kind in (
+        [rv.NOP],
+        [rv.addi(A, A, address - (1 << 12))],
+        [read("mhpmcounter4", A)],
+        [read("mhpmcounter4", A), rv.addi(A, A, address - (1 << 12))],
+    ):
+        body = kind * (400 // len(kind))
+        code = [*rv.li(LOCAL, base), *write("mhpmcounter3", 0), read("mcycle", B), *body]
+        code += [read("mcycle", C), read("mhpmcounter3", A), rv.r_type("sub", C, C, B)]
+        code += [rv.store("sw", A, LOCAL, 0), rv.store("sw", C, LOCAL, 4)]
+        await bench.execute([*code, *finish()])
+        counted, passed = bench.peek(base), bench.peek(base + 4)
+        assert abs(counted - passed) < 10, kind
+
+
+@cocotb.test()
+async def no_switch_is_lost_to_tiers_that_read_counters_on_end(dut):
+    bench = Bench(dut)
+    top = bench.params.tiers - 1
+    access = rv.store("sw", 0, LOCAL, 16)
+    count = read("mhpmcounter4", A)
+    counter = CSR["mhpmcounter5"]
+    # Behind an access of the one, the other has a slot.
+    for body in ([access], [access, count]):
+        shares = [*rv.li(LOCAL, bench.params.dmem.base), *write("mbusmode", 0b10)]
+        bench.load(place(bench, top), [*shares, *body * 150, rv.WFI])
+        code = [*rv.li(LOCAL, bench.params.dmem.base), rv.csr("csrrw", 0, counter, 0)]
+        clear = place(bench, 0) + 4 * (len(code) - 1)
+        code += [*start({top: place(bench, top)}), *[count] * 300, read("mhpmcounter5", A)]
+        reads = place(bench, 0) + 4 * (len(code) - 1)
+        await bench.execute([*code, rv.store("sw", A, LOCAL, 0), *finish()])
+
+        retired = {r.pc: r.cycle for r in bench.seen.of(0)}
+        issued = sorted((i.cycle, i.tier) for i in bench.seen.issues)
+        # An event is counted two cycles later.
+        window = range(retired[clear] - 2, retired[reads] - 2)
+        switches = [
+            cycle
+            for (_, before), (cycle, tier) in itertools.pairwise(issued)
+            if tier == 0 and before != 0 and cycle in window
+        ]
+        assert len(switches) > 140
+        assert bench.peek(bench.params.dmem.base) == len(switches)
+
+
+@cocotb.test()
 async def mtierlatency_is_the_longest_time_from_wake_to_issue(dut):
     bench = Bench(dut)
     bench.load(place(bench, 2), waiting_loop([rv.addi(A, A, 1)] * 25, lines=1))
