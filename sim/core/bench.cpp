@@ -253,11 +253,15 @@ void Bench::record() {
         record.instruction = channel(core_.rvfi_insn, c, 32);
         record.pc = channel(core_.rvfi_pc_rdata, c, 32);
         record.next_pc = channel(core_.rvfi_pc_wdata, c, 32);
+        record.rs1_value = channel(core_.rvfi_rs1_rdata, c, 32);
+        record.rs2_value = channel(core_.rvfi_rs2_rdata, c, 32);
         record.rd_value = channel(core_.rvfi_rd_wdata, c, 32);
         record.memory_address = channel(core_.rvfi_mem_addr, c, 32);
         record.memory_read = channel(core_.rvfi_mem_rdata, c, 32);
         record.memory_written = channel(core_.rvfi_mem_wdata, c, 32);
         record.tier = static_cast<uint8_t>(channel(core_.rvfi_ctx, c, TIER_BITS));
+        record.rs1 = static_cast<uint8_t>(channel(core_.rvfi_rs1_addr, c, 5));
+        record.rs2 = static_cast<uint8_t>(channel(core_.rvfi_rs2_addr, c, 5));
         record.rd = static_cast<uint8_t>(channel(core_.rvfi_rd_addr, c, 5));
         record.read_mask = static_cast<uint8_t>(channel(core_.rvfi_mem_rmask, c, 4));
         record.write_mask = static_cast<uint8_t>(channel(core_.rvfi_mem_wmask, c, 4));

@@ -87,6 +87,30 @@ async def a_started_tier_ignores_pc_and_argument(dut):
     assert not bench.seen.at(away)
 
 
+@cocotb.test()
+async def mtierrun_starts_and_stops_those_that_it_names_in_every_form_of_access(dut):
+    bench = Bench(dut)
+    all_tiers = (1 << bench.params.tiers) - 1
+    for tier in range(1, bench.params.tiers):
+        bench.load(place(bench, tier), [rv.WFI, rv.jal(0, -4)])
+    for before, source in itertools.product(range(0, all_tiers, 2), repeat=2):
+        for form, after in (
+            ("csrrw", source),
+            ("csrrs", before | source),
+            ("csrrc", before & ~source),
+        ):
+            # Tier 0, which asks, runs on.
+            operand = source if form == "csrrc" else source | 1
+            begun = start({t: place(bench, t) for t in range(1, 8) if before >> t & 1})
+            code = [*begun, *[rv.NOP] * 20, *rv.li(A, operand)]
+            code += [rv.csr(form, B, CSR["mtierrun"], A), *[rv.NOP] * 20, read("mtierrun", C)]
+            code += [*rv.li(LOCAL, bench.params.dmem.base), rv.store("sw", B, LOCAL, 0)]
+            await bench.execute([*code, *finish(C)])
+            text = f"{form} {operand:#x} of {before | 1:#x}"
+            assert bench.peek(bench.params.dmem.base) == before | 1, text
+            assert bench.result == after | 1, f"{text} leaves {bench.result:#x}"
+
+
 async def stopped_tier(bench: Bench, body: list[int], stop_after: int) -> None:
     """The top tier runs the body in a loop; tier 0, from a wfi on line 1, stops it.
 

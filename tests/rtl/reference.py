@@ -23,7 +23,10 @@ CSR = csr_addresses()
 NAMES = {address: name for name, address in CSR.items()}
 WFI = 0x10500073
 #: Opcodes.
-LOAD, STORE = 0x03, 0x23
+LOAD, STORE, SYSTEM = 0x03, 0x23, 0x73
+OP_IMM, OP, BRANCH, JALR = 0x13, 0x33, 0x63, 0x67
+READS_RS2 = {OP, BRANCH, STORE}
+READS_RS1 = READS_RS2 | {OP_IMM, LOAD, JALR}
 #: CSRs whose value depends on time, lines or other tiers.
 VOLATILE = {
     CSR[name]
@@ -239,8 +242,10 @@ class Reference:
             self._go_on_without(tier, Cause.STORE_ACCESS)
             return
 
+        if not step["trap"]:
+            self._check_reads(step, state, fail)
         address = word >> 20
-        is_csr = word & 0x7F == 0x73 and word >> 12 & 7 and not step["trap"]
+        is_csr = word & 0x7F == SYSTEM and word >> 12 & 7 and not step["trap"]
         source = _source(state, word) if is_csr else None
         if word == WFI and not step["trap"]:
             state.pc = pc + 4
@@ -265,8 +270,7 @@ class Reference:
 
     def _fails_late(self, tier: int, pc: int) -> bool:
         """Whether the instruction there is a buffered access to nowhere."""
-        base, memory = self._find(pc & 0xFFFF_FFFF)
-        (word,) = struct.unpack("<I", memory.load((pc & 0xFFFF_FFFF) - base, 4))
+        word = self._word(pc & 0xFFFF_FFFF)
         opcode = word & 0x7F
         if opcode not in (LOAD, STORE) or not self._modes[tier][0] & 1:
             return False
@@ -336,10 +340,33 @@ class Reference:
         if lines & ~mask:
             raise MismatchError(f"tier {tier} sees lines {lines:#x} though its mask is {mask:#x}")
 
+    def _check_reads(self, step: dict[str, int], state, fail) -> None:
+        """The instruction itself, the registers that it reads, and what it loads from where."""
+        pc, word = step["pc"], step["instruction"]
+        if word != self._word(pc):
+            fail("the instruction", word, self._word(pc))
+        for name, place, reads in (("rs1", 15, _reads_rs1(word)), ("rs2", 20, _reads_rs2(word))):
+            register = word >> place & 31 if reads else 0
+            if step[name] != register:
+                fail(name, step[name], register)
+            value = state.XPR[register] & 0xFFFF_FFFF
+            if step[f"{name}_value"] != value:
+                fail(f"the value of {name}", step[f"{name}_value"], value)
+        if step["read_mask"]:
+            address = step["rs1_value"] + (word >> 20) - (word >> 19 & 0x1000) & 0xFFFF_FFFC
+            if step["memory_address"] != address:
+                fail("the address", step["memory_address"], address)
+            lanes, stored = _lanes(step["read_mask"]), self._word(address)
+            if (step["memory_read"] ^ stored) & lanes:
+                fail("the word loaded", step["memory_read"] & lanes, stored & lanes)
+
+    def _word(self, address: int) -> int:
+        base, memory = self._find(address)
+        (word,) = struct.unpack("<I", memory.load(address - base, 4))
+        return word
+
     def _check_store(self, step: dict[str, int], fail) -> None:
-        base, memory = self._find(step["memory_address"])
-        (word,) = struct.unpack("<I", memory.load(step["memory_address"] - base, 4))
-        lanes = sum(0xFF << 8 * n for n in range(4) if step["write_mask"] >> n & 1)
+        word, lanes = self._word(step["memory_address"]), _lanes(step["write_mask"])
         if (word ^ step["memory_written"]) & lanes:
             fail("the word stored", step["memory_written"] & lanes, word & lanes)
 
@@ -359,6 +386,21 @@ class Reference:
 def _extended(value: int) -> int:
     """A register's value as Spike holds it, 64 bits with the sign extended."""
     return value | 0xFFFF_FFFF_0000_0000 if value >> 31 else value
+
+
+def _lanes(mask: int) -> int:
+    """The bits of a word in the bytes of a mask."""
+    return sum(0xFF << 8 * n for n in range(4) if mask >> n & 1)
+
+
+def _reads_rs1(word: int) -> bool:
+    if word & 0x7F == SYSTEM:
+        return bool(word >> 12 & 3) and not word >> 14 & 1
+    return word & 0x7F in READS_RS1
+
+
+def _reads_rs2(word: int) -> bool:
+    return word & 0x7F in READS_RS2
 
 
 def _source(state, word: int) -> int | None:
