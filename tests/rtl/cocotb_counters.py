@@ -8,7 +8,7 @@ import cocotb
 import encoding as rv
 from bench import Bench
 from cocotb_switches import place
-from programs import CSR, finish, read, start, waiting_loop, write
+from programs import CSR, MSI, finish, read, start, waiting_loop, write
 
 A, B, C, COUNT = 6, 7, 8, 9
 LOCAL = 10
@@ -224,3 +224,29 @@ async def mtierlatency_is_the_longest_time_from_wake_to_issue(dut):
         # Read by the run itself: the last one that is there.
         assert max(stored) == worst, f"{count}: {stored} {worst}"
     assert worst > 20
+
+
+@cocotb.test()
+async def mtierlatency_of_a_tier_that_a_ceiling_holds_back_has_sixteen_bits_and_is_kept(dut):
+    bench = Bench(dut)
+    base = bench.params.dmem.base
+    delays = (0, 0x1554, 0x0AA8, 0x2AA8, 0x5550, 0x40, 0xAAA0, 0x10000, 1)
+    for tier, clears in itertools.product(range(1, bench.params.tiers), (False, True)):
+        wakes = [rv.WFI, rv.csr("csrrc", 0, CSR["mpost"], A), read("mtierlatency", B)]
+        wakes += write("mtierlatency", 0) if clears else []
+        wakes += [rv.store("sw", B, LOCAL, 0), rv.addi(LOCAL, LOCAL, 4)]
+        enables = [*rv.li(LOCAL, base), *rv.li(A, 1 << tier), *write("mie", MSI)]
+        bench.load(place(bench, tier), [*enables, *wakes, rv.jal(0, -4 * len(wakes))])
+        code = [*start({tier: place(bench, tier)}), *rv.li(A, 1 << tier), *[rv.NOP] * 30]
+        for delay in delays:
+            code += [*write("mceiling", tier), rv.csr("csrrs", 0, CSR["mpost"], A)]
+            # Time leaps.
+            code += [*rv.li(C, delay), read("mcycle", B), rv.r_type("add", B, B, C)]
+            code += [rv.csr("csrrw", 0, CSR["mcycle"], B), rv.NOP, *write("mceiling", 0)]
+            code += [rv.NOP] * 15
+        await bench.execute([*code, *finish()])
+        shown = [bench.peek(base + 4 * n) for n in range(len(delays))]
+        kept = delays if clears else itertools.accumulate(delays, max)
+        expected = [min(shown[0] + delay, 0xFFFF) for delay in kept]
+        assert 0 < shown[0] < 20
+        assert shown == expected, f"tier {tier}: {shown} {expected}"
