@@ -62,19 +62,24 @@ def consumers() -> dict[str, tuple[int, object]]:
     }
 
 
-def program(bench: Bench, base: int, local: int, buffered: bool):
-    """Code that tries everything and logs it; the values to expect."""
+def program(bench: Bench, base: int, local: int, buffered: bool, over: int | None = None):
+    """Code that tries everything and logs it; the values to expect.
+
+    With ``over``, what is right ahead of the use is a jump over so many instructions.
+    """
+    jump = [] if over is None else [rv.jal(0, 4 * (1 + over)), *[rv.addi(A, 0, 0)] * over]
     code = setup(bench, local, buffered)
     expected = []
     for name, (instructions, value) in producers().items():
         for use, (consumer, function) in consumers().items():
-            for distance in DISTANCES:
+            for distance in DISTANCES[len(jump) > 0 :]:
                 code += rv.li(A, OLD)
                 # So that what was there has reached the register file.
                 code += [rv.NOP] * 4
                 pc = base + 4 * len(code)
                 produced = {"auipc": pc, "link": pc + 4}.get(name, value)
-                code += [*instructions, *[rv.NOP] * (distance - 1), consumer]
+                between = [*[rv.NOP] * (distance - 1 - (len(jump) > 0)), *jump]
+                code += [*instructions, *between, consumer]
                 if use == "csr":
                     code.append(rv.csr("csrrs", RESULT, CSR["mtval"], 0))
                 source = A if use == "overwriting" else RESULT
@@ -102,6 +107,16 @@ async def every_result_reaches_every_use_at_every_distance(dut):
             code, expected = program(bench, bench.params.reset_address, local, buffered)
             await bench.execute([*code, *finish()], cycles=60_000)
             check(bench, local + 0x40, expected)
+
+
+@cocotb.test()
+async def every_result_reaches_every_use_behind_a_jump_to_either_word_of_a_pair(dut):
+    bench = Bench(dut)
+    local = bench.params.dmem.base
+    for over in (1, 2):
+        code, expected = program(bench, bench.params.reset_address, local, False, over)
+        await bench.execute([*code, *finish()], cycles=60_000)
+        check(bench, local + 0x40, expected)
 
 
 @cocotb.test()

@@ -10,15 +10,15 @@ from mutated_core import Mutant
 _NOT_USED = "a copy of a word of which this bit is not used"
 #: What the description of a fault begins with, and why it changes nothing that matters.
 _EXPLANATIONS = {
-    "const1 of $flatten\\bus.$procmux$15207 A": "an input of a multiplexer that is never chosen",
-    "const0 of $flatten\\write_back.$ternary$core.v:25738$12333 B": _NOT_USED,
-    "const0 of $flatten\\buffer.$ternary$core.v:5330$178 B": _NOT_USED,
-    "cnot0 of write_back.$28[0]": _NOT_USED,
-    "const1 of $flatten\\divider.$procmux$13963 S": (
-        "asks whether a tier above the most urgent one has the divider"
+    "inv of late_access[28]": "the address of a load that is back, of which two bits are used",
+    "cnot0 of $flatten\\write_back.$ternary$core.v:25691$12303 A": _NOT_USED,
+    "const1 of $flatten\\predecoder.$eq$core.v:22143$11213 A": (
+        "takes auipc for lui where both are asked for"
     ),
-    "cnot0 of execute.$209[0]": "a part of `executed.flushes`, which nothing reads",
-    "const0 of monitor.latency$29.$21[2]": "a carry out of a counter that ends before",
+    "const1 of predecoder.$494[0]": (
+        "waits for a CSR instruction right ahead of a pair that begins with its second word, but"
+        " ahead of that is a jump"
+    ),
 }
 
 
