@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import cocotb
 import encoding as rv
 from bench import EXIT, NOWHERE, RAM, Bench
 from cocotb_switches import place
-from programs import finish, read, start, waiting_loop, write
+from programs import MEI, finish, read, start, waiting_loop, write
+
+from tierv.rtl.isa import Cause
 
 A, B, C, COUNT = 6, 7, 8, 9
 DEVICE, LOCAL = 10, 11
@@ -323,3 +326,42 @@ async def an_error_of_one_tier_does_not_disturb_another(dut):
     assert bench.result == 30
     assert sum(t.error for t in bench.bus.transfers) > 20
     assert bench.bus.transfers[-1].address == EXIT
+
+
+@cocotb.test()
+async def late_errors_of_two_tiers_at_a_time_trap_in_both(dut):
+    bench = Bench(dut)
+    base = bench.params.dmem.base
+    bench.bus.wait_states = lambda address: 4
+    store = rv.store("sw", A, DEVICE, 0)
+    for low, high in itertools.combinations(range(bench.params.tiers), 2):
+        for tier in (low, high):
+            handler = place(bench, tier) + 0x400
+            code = [*write("mtvec", handler), *write("mbusmode", 1), *rv.li(DEVICE, NOWHERE)]
+            code += rv.li(LOCAL, base + 4 * tier)
+            if tier == high:
+                code += [*write("mlinemask", 1), *write("mie", MEI), rv.WFI]
+            else:
+                code += [*start({high: place(bench, high)}), *[rv.NOP] * 60]
+            access = len(code)
+            bench.load(place(bench, tier), [*code, store, *[rv.NOP] * 80, rv.WFI, rv.jal(0, -4)])
+            trap = [read("mcause", A), rv.store("sw", A, LOCAL, 0), rv.WFI, rv.jal(0, -4)]
+            bench.load(handler, trap)
+            if tier == low:
+                stored = place(bench, low) + 4 * access
+        if low > 0:
+            bench.load(place(bench, 0), [*start({low: place(bench, low)}), rv.jal(0, 0)])
+        # The urgent tier wakes around the access of the other one.
+        for phase in range(-12, 20):
+            bench.poke(base + 4 * low, 0)
+            bench.poke(base + 4 * high, 0)
+            await bench.reset()
+            while not bench.seen.at(stored - 4 * 15):
+                await bench.step()
+            await bench.step(15 + phase)
+            bench.lines = 1
+            await bench.step(4)
+            bench.lines = 0
+            await bench.step(200)
+            causes = [bench.peek(base + 4 * tier) for tier in (low, high)]
+            assert causes == [Cause.STORE_ACCESS] * 2, f"tiers {low}, {high}, {phase}: {causes}"
