@@ -272,18 +272,20 @@ async def nothing_from_where_a_late_bus_error_traps_has_an_effect(dut):
 
 
 @cocotb.test()
-async def a_fetch_does_not_run_ahead_over_a_jump_into_a_device(dut):
+async def a_fetch_does_not_run_ahead_over_a_jump_or_trap_into_a_device(dut):
     bench = Bench(dut)
     # Behind the program: a register that must not be read by mistake.
     touched = []
     end = RAM + 0x3FF8
     bench.bus.on_read(RAM + 0x4000, lambda: touched.append(bench.cycle) or 0)
-    bench.load(end - 8, [rv.addi(A, 0, 3), rv.NOP, rv.NOP, rv.jalr(0, B, 0)])
     back = bench.params.reset_address + 0x100
     bench.load(back, finish(A))
-    await bench.execute([*rv.li(B, back), *rv.li(C, end - 8), rv.jalr(0, C, 0)])
-    assert bench.result == 3
-    assert not touched
+    head = [*write("mtvec", back), *write("mepc", back), *rv.li(B, back)]
+    for last in (rv.jalr(0, B, 0), rv.ECALL, rv.EBREAK, rv.MRET):
+        bench.load(end - 8, [rv.addi(A, 0, 3), rv.NOP, rv.NOP, last])
+        await bench.execute([*head, *rv.li(C, end - 8), rv.jalr(0, C, 0)])
+        assert bench.result == 3
+        assert not touched, f"{last:#010x}"
 
 
 @cocotb.test()
