@@ -334,7 +334,6 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             # `alternative` is next: a mispredicted branch, a jump, a trap known before M, an
             # access that has to come again.
             "redirects": 1,
-            # The CSR write or fence.i must be seen by what is fetched next.
             # The jalr was predicted as a return.
             "predicted_return": 1,
             # The CSR instruction names the first PC of a tier.

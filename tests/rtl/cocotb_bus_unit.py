@@ -345,12 +345,10 @@ async def late_errors_of_two_tiers_at_a_time_trap_in_both(dut):
                 code += [*write("mlinemask", 1), *write("mie", MEI), rv.WFI]
             else:
                 code += [*start({high: place(bench, high)}), *[rv.NOP] * 60]
-            access = len(code)
+                access = place(bench, low) + 4 * len(code)
             bench.load(place(bench, tier), [*code, store, *[rv.NOP] * 80, rv.WFI, rv.jal(0, -4)])
             trap = [read("mcause", A), rv.store("sw", A, LOCAL, 0), rv.WFI, rv.jal(0, -4)]
             bench.load(handler, trap)
-            if tier == low:
-                stored = place(bench, low) + 4 * access
         if low > 0:
             bench.load(place(bench, 0), [*start({low: place(bench, low)}), rv.jal(0, 0)])
         # The urgent tier wakes around the access of the other one.
@@ -358,7 +356,7 @@ async def late_errors_of_two_tiers_at_a_time_trap_in_both(dut):
             bench.poke(base + 4 * low, 0)
             bench.poke(base + 4 * high, 0)
             await bench.reset()
-            while not bench.seen.at(stored - 4 * 15):
+            while not bench.seen.at(access - 4 * 15):
                 await bench.step()
             await bench.step(15 + phase)
             bench.lines = 1

@@ -68,18 +68,18 @@ def program(bench: Bench, base: int, local: int, buffered: bool, over: int | Non
     With ``over``, what is right ahead of the use is a jump over so many instructions.
     """
     jump = [] if over is None else [rv.jal(0, 4 * (1 + over)), *[rv.addi(A, 0, 0)] * over]
+    jumps = int(over is not None)
     code = setup(bench, local, buffered)
     expected = []
     for name, (instructions, value) in producers().items():
         for use, (consumer, function) in consumers().items():
-            for distance in DISTANCES[len(jump) > 0 :]:
+            for distance in DISTANCES[jumps:]:
                 code += rv.li(A, OLD)
                 # So that what was there has reached the register file.
                 code += [rv.NOP] * 4
                 pc = base + 4 * len(code)
                 produced = {"auipc": pc, "link": pc + 4}.get(name, value)
-                between = [*[rv.NOP] * (distance - 1 - (len(jump) > 0)), *jump]
-                code += [*instructions, *between, consumer]
+                code += [*instructions, *[rv.NOP] * (distance - 1 - jumps), *jump, consumer]
                 if use == "csr":
                     code.append(rv.csr("csrrs", RESULT, CSR["mtval"], 0))
                 source = A if use == "overwriting" else RESULT

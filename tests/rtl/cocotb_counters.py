@@ -14,6 +14,13 @@ A, B, C, COUNT = 6, 7, 8, 9
 LOCAL = 10
 
 
+def counted(bench: Bench, cleared: int, read_at: int) -> range:
+    """Cycles of the events between two instructions of tier 0, at these addresses, on a counter."""
+    retired = {r.pc: r.cycle for r in bench.seen.of(0)}
+    # An event is counted two cycles later.
+    return range(retired[cleared] - 2, retired[read_at] - 2)
+
+
 @cocotb.test()
 async def owned_filled_and_switches_count_what_happened(dut):
     bench = Bench(dut)
@@ -43,7 +50,6 @@ async def owned_filled_and_switches_count_what_happened(dut):
     bench.each_cycle.append(lines)
     await bench.run()
 
-    retired = {r.pc: r.cycle for r in bench.seen.of(0)}
     issues = {i.cycle: i.tier for i in bench.seen.issues}
     waits = [r.cycle for r in bench.seen.of(top) if r.pc == wfi]
     wakes = [cycle for cycle, tier in bench.seen.wakes if tier == top]
@@ -65,9 +71,7 @@ async def owned_filled_and_switches_count_what_happened(dut):
             strict=True,
         )
     ):
-        # An event is counted two cycles later.
-        window = range(retired[clear[name]] - 2, retired[reads[name]] - 2)
-        expected = sum(map(event, window))
+        expected = sum(map(event, counted(bench, clear[name], reads[name])))
         assert expected > 3
         assert bench.peek(bench.params.dmem.base + 4 * number) == expected, name
 
@@ -177,10 +181,8 @@ async def no_switch_is_lost_to_tiers_that_read_counters_on_end(dut):
         reads = place(bench, 0) + 4 * (len(code) - 1)
         await bench.execute([*code, rv.store("sw", A, LOCAL, 0), *finish()])
 
-        retired = {r.pc: r.cycle for r in bench.seen.of(0)}
         issued = sorted((i.cycle, i.tier) for i in bench.seen.issues)
-        # An event is counted two cycles later.
-        window = range(retired[clear] - 2, retired[reads] - 2)
+        window = counted(bench, clear, reads)
         switches = [
             cycle
             for (_, before), (cycle, tier) in itertools.pairwise(issued)

@@ -274,9 +274,7 @@ class Reference:
         opcode = word & 0x7F
         if opcode not in (LOAD, STORE) or not self._modes[tier][0] & 1:
             return False
-        low = word >> 20 if opcode == LOAD else word >> 25 << 5 | word >> 7 & 31
-        offset = low - (low << 1 & 0x1000)
-        address = self._processors[tier].state.XPR[word >> 15 & 31] + offset & 0xFFFF_FFFF
+        address = self._processors[tier].state.XPR[word >> 15 & 31] + _offset(word) & 0xFFFF_FFFF
         return not any(0 <= address - r.base < r.size_bytes for r, _ in self._memories)
 
     def _go_on_without(self, tier: int, cause: int) -> None:
@@ -353,7 +351,7 @@ class Reference:
             if step[f"{name}_value"] != value:
                 fail(f"the value of {name}", step[f"{name}_value"], value)
         if step["read_mask"]:
-            address = step["rs1_value"] + (word >> 20) - (word >> 19 & 0x1000) & 0xFFFF_FFFC
+            address = step["rs1_value"] + _offset(word) & 0xFFFF_FFFC
             if step["memory_address"] != address:
                 fail("the address", step["memory_address"], address)
             lanes, stored = _lanes(step["read_mask"]), self._word(address)
@@ -386,6 +384,12 @@ class Reference:
 def _extended(value: int) -> int:
     """A register's value as Spike holds it, 64 bits with the sign extended."""
     return value | 0xFFFF_FFFF_0000_0000 if value >> 31 else value
+
+
+def _offset(word: int) -> int:
+    """What a load or store adds to rs1."""
+    low = word >> 20 if word & 0x7F == LOAD else word >> 25 << 5 | word >> 7 & 31
+    return low - (low << 1 & 0x1000)
 
 
 def _lanes(mask: int) -> int:
