@@ -76,6 +76,9 @@ WAITS = data.StructLayout(
     }
 )
 
+#: Which of its fields name a register that an instruction writes or reads.
+USES = data.StructLayout({"rd": 1, "rs1": 1, "rs2": 1})
+
 #: What the predecoder found in a pair of instruction words.
 PAIR_FLAGS = data.StructLayout(
     {
@@ -88,6 +91,7 @@ PAIR_FLAGS = data.StructLayout(
         # Each word: it is a wfi; a load or store.
         "wfi": 2,
         "memory": 2,
+        "uses": data.ArrayLayout(USES, 2),
         "waits": data.ArrayLayout(WAITS, 2),
         # Each word: its fetch ended in a bus error.
         "faults": 2,

@@ -11,7 +11,7 @@ from ..layouts import PC_BITS, decoded_layout, executed_layout, tier_event_layou
 from ..params import CoreParams
 from ..system.csr import implemented
 from ..system.csr_select import is_one_of
-from ..util import bit, in_region, one_hot
+from ..util import apart, bit, in_region, one_hot
 from .alu import Alu
 
 CSR = csr_addresses()
@@ -112,14 +112,10 @@ class Execute(wiring.Component):
         interrupted = Signal()
         stopped = Signal()
         bus_failed = Signal()
-        proper = Signal()
-        executes = Signal()
         m.d.comb += [
             interrupted.eq(bit(self.interrupt, x.tier)),
             stopped.eq(bit(self.stop, x.tier)),
             bus_failed.eq(bit(self.bus_failed, x.tier)),
-            proper.eq(~interrupted & ~stopped & ~bus_failed & ~control.exception),
-            executes.eq(live & proper),
         ]
         if p.debug:
             m.d.comb += [
@@ -154,7 +150,7 @@ class Execute(wiring.Component):
         misaligned = Signal()
         m.d.comb += misaligned.eq(((size == 1) & address[0]) | ((size == 2) & (address[:2] != 0)))
         local = Signal()
-        m.d.comb += local.eq(address[p.dmem.size_log2 :] == p.dmem.base >> p.dmem.size_log2)
+        m.d.comb += local.eq(self._is_local(address))
         mask = Signal(4)
         with m.Switch(size):
             with m.Case(0):
@@ -169,9 +165,16 @@ class Execute(wiring.Component):
                 ]
             with m.Default():
                 m.d.comb += [mask.eq(0b1111), self.dmem_write_data.eq(x.second)]
+        # The address and what may stop the instruction are known late, so they meet last.
+        lanes = apart(m, "lanes", Mux(local & ~misaligned, mask, 0))
+        may_store = apart(
+            m, "may_store", live & control.store & ~stopped & ~bus_failed & ~control.exception
+        )
+        stores = Signal()
         m.d.comb += [
+            stores.eq(may_store & ~interrupted),
             self.dmem_address.eq(address[2:]),
-            self.dmem_write_mask.eq(Mux(executes & control.store & local & ~misaligned, mask, 0)),
+            self.dmem_write_mask.eq(lanes & stores.replicate(4)),
         ]
 
         fault, cause = self._fault(m, alu.taken, address, misaligned)
@@ -183,7 +186,7 @@ class Execute(wiring.Component):
         done = bit(self.bus_done, x.tier) & ~(executed.valid & executed.collects & follows)
         waits_for_stores: Value = C(0)
         if p.dcache_bytes:
-            served, no_room = self._cached(m, address, misaligned, done, executes)
+            served, no_room = self._cached(m, address, misaligned, done, stores)
             remote = remote & ~served
             waits_for_stores = no_room & ~stopped & ~skipped
             m.d.comb += self.cache_mask.eq(mask)
@@ -278,22 +281,42 @@ class Execute(wiring.Component):
             ]
         return m
 
-    def _cached(self, m: Module, address: Value, misaligned: Value, done: Value, executes: Value):
+    def _is_local(self, address: Value) -> Value:
+        """1 if the address, rs1 + offset, lies in local data memory.
+
+        Above its sign bit the offset changes rs1 by one at most, up or down, and then the lowest
+        bit there changes. So little has to wait for the sum.
+        """
+        x = self.x
+        region = self._params.dmem
+        split = max(region.size_log2, len(x.offset) - 1)
+        upper = x.first[split:]
+        base = region.base >> split
+        changes = address[split] != upper[0]
+        one_before, one_behind = (upper == (base + step) % (1 << len(upper)) for step in (-1, 1))
+        inside = Mux(changes, Mux(x.offset[-1], one_behind, one_before), upper == base)
+        if split > region.size_log2:
+            inside &= address[region.size_log2 : split] == (region.base >> region.size_log2) % (
+                1 << (split - region.size_log2)
+            )
+        return inside
+
+    def _cached(self, m: Module, address: Value, misaligned: Value, done: Value, stores: Value):
         """Access cached memory. Returns two values: the access goes nowhere else; the instruction
         waits for stores, because it is a fence or there is no room for its own."""
         x = self.x
         control = x.control
         cached = Signal()
         fences = control.fence | control.fence_i
-        stores = control.store & cached & ~misaligned
+        takes_store = control.store & cached & ~misaligned
         m.d.comb += [
             cached.eq(in_region(address[2:], self._params.cached)),
             self.cache_word.eq(address[2:]),
-            self.cache_store.eq(executes & stores & self.cache_room),
+            self.cache_store.eq(stores & takes_store & self.cache_room),
         ]
         # A load that missed comes back for its word, though its line may be there now.
         served = cached & (control.store | (self.cache_hit & ~done))
-        waits = (stores & ~self.cache_room) | (fences & bit(self.stores_open, x.tier))
+        waits = (takes_store & ~self.cache_room) | (fences & bit(self.stores_open, x.tier))
         return served, waits
 
     def _fault(self, m: Module, taken: Value, address: Value, misaligned: Value):

@@ -103,12 +103,16 @@ class Fetcher(wiring.Component):
         dropped = self.dropped
         ended = Signal(tier_event_layout(p))
         ended_has_target = Signal()
+        # A cycle old; there cannot be less room now, for the tier's next pair has been dropped.
+        ended_has_room = Signal()
+        room_for_target = Cat(self.pairs[tier] != BUFFER_PAIRS for tier in range(tiers))
         index_bits = p.imem.size_log2 - 2
         target = Signal(target_bits(p))
         m.d.sync += [
             ended.valid.eq(self.ended.valid & ~redirects(self.redirect, self.ended.tier)),
             ended.tier.eq(self.ended.tier),
             ended_has_target.eq(self.has_target),
+            ended_has_room.eq(bit(room_for_target, self.ended.tier)),
             target.eq(self.target),
         ]
 
@@ -273,7 +277,7 @@ class Fetcher(wiring.Component):
                 bus_ready = Mux(awaits_line[tier], line_ready, bus_ready)
             m.d.comb += wants[tier].eq(
                 enabled[tier]
-                & (self.pairs[tier] != BUFFER_PAIRS)
+                & room_for_target[tier]
                 & ~f_here[tier]
                 & ~ended_here[tier]
                 & (~remote[tier] | bus_ready)
@@ -312,7 +316,6 @@ class Fetcher(wiring.Component):
             m.d.comb += f_next_cached.eq(f_cached & ~f_pc[1:cached_bits].all())
 
         # P: the most urgent of the four; of the same tier, the first of them.
-        room_for_target = Cat(self.pairs[tier] != BUFFER_PAIRS for tier in range(tiers))
         room_for_next = Cat(self.pairs[tier] < BUFFER_PAIRS - 1 for tier in range(tiers))
         same_as_memory = (
             (f_valid & (f_tier == p_tier))
@@ -328,7 +331,7 @@ class Fetcher(wiring.Component):
                 is_cached(self.redirect.early_pc),
             ),
             (
-                ended.valid & ended_has_target & bit(room_for_target, ended.tier),
+                ended.valid & ended_has_target & ended_has_room,
                 ended.tier,
                 whole(target),
                 is_local(target) if caches else 1,

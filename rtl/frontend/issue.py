@@ -7,10 +7,10 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from ..isa import Opcode
 from ..layouts import (
     PAIR,
     PC_BITS,
+    USES,
     WAITS,
     arrival_layout,
     issued_layout,
@@ -138,14 +138,13 @@ class IssueBuffer(wiring.Component):
         )
         may_go = apart(m, "may_go", present & ~waits_for_result & ~self.stall)
         awaited = apart(m, "awaited", self.awaited | (self.collects & (in_d | in_x)))
-        # Compared before it is known which of the two words it is: that the instruction needs the
-        # load decides last whether it goes.
-        m.d.comb += self.awaits.eq(
-            awaited
-            & of_pair(
-                lambda pair: _touches(Mux(i_odd, pair.words[1], pair.words[0]), self.awaited_rd)
-            )
-        )
+        # Compared in both places where the pair may be: that the instruction needs the load decides
+        # last whether it goes.
+        touches = [
+            self._touches(m, place, pair, i_odd)
+            for place, pair in (("new", self.pair), ("kept", read.data))
+        ]
+        m.d.comb += self.awaits.eq(awaited & Mux(i_new, *touches))
         goes = Signal()
         i_wfi = Signal()
         killed = self.kill.valid & (self.kill.tier == i_tier)
@@ -245,14 +244,12 @@ class IssueBuffer(wiring.Component):
             m.d.sync += signal.eq(Mux(goes & may_go_on, next_one, other_one))
         return m
 
-
-def _touches(word: Value, register: Value) -> Value:
-    """1 if the instruction reads or writes this register."""
-    opcode = word[2:7]
-    stores = (opcode == Opcode.BRANCH) | (opcode == Opcode.STORE)
-    no_rs1 = (opcode == Opcode.LUI) | (opcode == Opcode.AUIPC) | (opcode == Opcode.JAL)
-    return (
-        (~stores & (word[7:12] == register))
-        | (~no_rs1 & (word[15:20] == register))
-        | (((opcode == Opcode.OP) | stores) & (word[20:25] == register))
-    )
+    def _touches(self, m: Module, place: str, pair, odd: Value) -> Value:
+        """1 if the word of the pair names the register that is awaited."""
+        word = Mux(odd, pair.words[1], pair.words[0])
+        uses = data.View(USES, Mux(odd, pair.flags.uses[1], pair.flags.uses[0]))
+        fields = (("rd", word[7:12]), ("rs1", word[15:20]), ("rs2", word[20:25]))
+        return Cat(
+            uses[field] & apart(m, f"{place}_{field}_awaited", number == self.awaited_rd)
+            for field, number in fields
+        ).any()

@@ -12,6 +12,7 @@ from ..layouts import (
     PAIR,
     PC_BITS,
     PRODUCER,
+    USES,
     arrival_layout,
     redirect_layout,
     target_bits,
@@ -58,10 +59,14 @@ class _Word:
         self.claims = (opcode == Opcode.SYSTEM) & (word[20:32] == CSR["mlineclaim"])
         no_rs1 = (opcode == Opcode.LUI) | (opcode == Opcode.AUIPC) | self.jal
         register = opcode == Opcode.OP
-        self.reads = Cat(~no_rs1, register | self.branch | store)
-        self.sources = (word[15:20], word[20:25])
         self.rd = word[7:12]
-        self.writes = ~self.branch & ~store
+        self.sources = (word[15:20], word[20:25])
+        self.uses = Signal(USES)
+        m.d.comb += [
+            self.uses.rd.eq(~self.branch & ~store),
+            self.uses.rs1.eq(~no_rs1),
+            self.uses.rs2.eq(register | self.branch | store),
+        ]
         writes = self.rd != 0
         csr = (opcode == Opcode.SYSTEM) & (funct3 != 0)
         # Multiplications and the slow ones of Zbb (`bitmanip.SlowBitUnit`).
@@ -87,11 +92,11 @@ class _Word:
         instruction reads mtvec, mepc and the claimed line before stage M, where the one before
         writes.
         """
+        reads = (self.uses.rs1, self.uses.rs2)
         uses = Cat(
-            reads & (source == producer.rd)
-            for reads, source in zip(self.reads, self.sources, strict=True)
+            read & (source == producer.rd) for read, source in zip(reads, self.sources, strict=True)
         ).any()
-        overtakes = self.writes & (self.rd == producer.rd) & producer.load
+        overtakes = self.uses.rd & (self.rd == producer.rd) & producer.load
         in_d = (
             (uses & (producer.late | producer.word_load)) | overtakes | (self.system & producer.csr)
         )
@@ -257,6 +262,7 @@ class Predecoder(wiring.Component):
             flags.next_odd.eq(Mux(ends_first, next_odds[0], next_odds[1])),
             flags.wfi.eq(Cat(word.wfi for word in words)),
             flags.memory.eq(Cat(word.memory for word in words)),
+            flags.uses.eq(Cat(word.uses for word in words)),
             flags.faults.eq(arrived.faults),
             flags.history.eq(arrived.history),
             self.ended.valid.eq(arrived.valid & (ends_first | ends[1])),
@@ -287,23 +293,19 @@ class Predecoder(wiring.Component):
             last.eq(Mux(follows, write.data[0], read.data[0])),
             second.eq(Mux(follows, write.data[1], read.data[1])),
         ]
+        # Ahead of a pair that begins with its second word is a jump, which nothing waits for.
+        begins_first = ~arrived.pc[0]
         waits = self.pair.flags.waits
-        for word, flags in zip(words, waits, strict=True):
-            last_in_d, last_in_x = word.waits(last)
-            _, second_in_x = word.waits(second)
+        for word, flags, newest, older, counts in (
+            (words[0], waits[0], last, second, C(1)),
+            (words[1], waits[1], words[0].producer, Mux(begins_first, last, second), begins_first),
+        ):
+            last_in_d, last_in_x = word.waits(newest)
+            _, second_in_x = word.waits(data.View(PRODUCER, older))
             m.d.comb += [
-                flags.last_in_d.eq(last_in_d),
-                flags.last_in_x.eq(last_in_x),
+                flags.last_in_d.eq(counts & last_in_d),
+                flags.last_in_x.eq(counts & last_in_x),
                 flags.second_in_x.eq(second_in_x),
-            ]
-        # The second word of a pair that begins with the first.
-        with m.If(~arrived.pc[0]):
-            last_in_d, last_in_x = words[1].waits(words[0].producer)
-            _, second_in_x = words[1].waits(last)
-            m.d.comb += [
-                waits[1].last_in_d.eq(last_in_d),
-                waits[1].last_in_x.eq(last_in_x),
-                waits[1].second_in_x.eq(second_in_x),
             ]
 
     def _return_stack(self, m: Module, *, push: Value, pop: Value, tier: Value, address: Value):

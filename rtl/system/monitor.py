@@ -53,8 +53,6 @@ class EventCounters(wiring.Component):
         next_turn = Signal.like(turn)
         row = Signal.like(turn)
         next_row = Signal.like(turn)
-        # Which of `rows` that is.
-        visited = Signal(len(rows), init=1)
         reads = Signal()
         names = tuple(f"mhpmcounter{event + 2}{half}" for event in Event for half in ("", "h"))
         x_reads = self.x_csr & is_one_of(self.x_address, names)
@@ -73,20 +71,21 @@ class EventCounters(wiring.Component):
             turn.eq(next_turn),
             reads.eq(x_reads),
             row.eq(next_row),
-            visited.eq(Cat(next_row == address for address in addresses)),
         ]
 
         # Enough for four rounds. CSR instructions put off two of three turns at most: a tier's wait
         # for each other, and the slot between is another tier's only behind a memory access.
         pending_bits = len(rows).bit_length() + 2
-        added: Value = Const(0, pending_bits)
-        for here, (event, tier) in zip(visited, rows, strict=True):
+        added = Signal(pending_bits)
+        next_added: Value = Const(0, pending_bits)
+        for address, (event, tier) in zip(addresses, rows, strict=True):
             pending = Signal(pending_bits, name=f"pending_{event.name.lower()}{tier}")
             happened = self.happened[event - 1]
-            m.d.sync += pending.eq(
-                Mux(here, 0, pending) + (happened.valid & (happened.tier == tier))
-            )
-            added = added | Mux(here, pending, 0)
+            counted = (pending + (happened.valid & (happened.tier == tier)))[:pending_bits]
+            is_next = next_row == address
+            m.d.sync += pending.eq(Mux(is_next, 0, counted))
+            next_added = next_added | Mux(is_next, counted, 0)
+        m.d.sync += added.eq(next_added)
 
         counters = Memory(shape=EVENT_COUNTER_BITS, depth=4 * p.contexts, init=[])
         m.submodules.counters = counters

@@ -90,8 +90,8 @@ _ALL = [
     Plant(
         name="misaligned-store-writes",
         module="backend.execute",
-        text="executes & control.store & local & ~misaligned",
-        bug="executes & control.store & local",
+        text="Mux(local & ~misaligned, mask, 0)",
+        bug="Mux(local, mask, 0)",
         check="isolation",
         finds=("stores_as_shown",),
         short=True,
@@ -99,8 +99,8 @@ _ALL = [
     Plant(
         name="dropped-store-writes",
         module="backend.execute",
-        text="executes.eq(live & proper)",
-        bug="executes.eq(x.valid & proper)",
+        text="live & control.store",
+        bug="x.valid & control.store",
         check="isolation",
         finds=("stores_as_shown",),
     ),

@@ -176,6 +176,7 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
         ended_parts.append(
             [
                 side.wire("fetcher.ended_has_target", 1),
+                side.wire("fetcher.ended_has_room", 1),
                 side.wire("fetcher.target", IMEM.size_log2 - 2),
             ]
         )
