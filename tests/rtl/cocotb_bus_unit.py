@@ -218,6 +218,18 @@ async def buffered_loads_of_all_tiers_come_back_to_their_own_registers(dut):
 
 
 @cocotb.test()
+async def a_buffered_load_to_x0_changes_nothing(dut):
+    bench = Bench(dut)
+    for waits, distance in itertools.product((0, 5), range(12)):
+        bench.bus.wait_states = lambda address, waits=waits: waits
+        code = [*rv.li(DEVICE, RAM), *rv.li(A, 0x5A5A_5A5A), rv.store("sw", A, DEVICE, 0)]
+        code += [*write("mbusmode", 1), rv.load("lw", 0, DEVICE, 0), *[rv.NOP] * distance]
+        code += [rv.r_type("add", A, 0, 0), *[rv.NOP] * 24, rv.r_type("or", A, A, 0)]
+        await bench.execute([*code, *finish(A)])
+        assert bench.result == 0, f"{waits} wait states, used {distance} later"
+
+
+@cocotb.test()
 async def code_runs_from_the_bus(dut):
     bench = Bench(dut)
     # Every kind of jump, from even and odd words.

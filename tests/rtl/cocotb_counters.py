@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import cocotb
 import encoding as rv
@@ -14,66 +15,92 @@ A, B, C, COUNT = 6, 7, 8, 9
 LOCAL = 10
 
 
-def counted(bench: Bench, cleared: int, read_at: int) -> range:
-    """Cycles of the events between two instructions of tier 0, at these addresses, on a counter."""
-    retired = {r.pc: r.cycle for r in bench.seen.of(0)}
+def counted(bench: Bench, cleared: int, read_at: int, tier: int = 0) -> range:
+    """Cycles of the events between two instructions of a tier, at these addresses, on a counter."""
+    retired = {r.pc: r.cycle for r in bench.seen.of(tier)}
     # An event is counted two cycles later.
     return range(retired[cleared] - 2, retired[read_at] - 2)
 
 
+def awake_cycles(bench: Bench, tier: int, wfi: int) -> set[int]:
+    """When the tier does not wait at the address, where it has waited for the first time."""
+    waits = [r.cycle for r in bench.seen.of(tier) if r.pc == wfi]
+    wakes = [0, *(cycle for cycle, woken in bench.seen.wakes if woken == tier)]
+    assert len(wakes) > 6
+    awake = set()
+    for wake in wakes:
+        ends = [cycle for cycle in waits if cycle > wake]
+        awake |= set(range(wake, ends[0] + 1 if ends else bench.cycle))
+    return awake
+
+
 @cocotb.test()
-async def owned_filled_and_switches_count_what_happened(dut):
+async def owned_filled_and_switches_count_what_happened_to_each_tier(dut):
     bench = Bench(dut)
-    top = bench.params.tiers - 1
-    body = [rv.r_type("div", A, B, B), rv.branch("bne", LOCAL, 0, 8), rv.NOP, rv.addi(A, A, 1)]
-    waiting = waiting_loop(body, lines=1, prologue=[rv.addi(LOCAL, 0, 1)])
-    bench.load(place(bench, top), waiting)
-    wfi = place(bench, top) + 4 * (waiting.index(rv.WFI))
+    tiers = range(bench.params.tiers)
+    top = tiers[-1]
     names = ("mhpmcounter3", "mhpmcounter4", "mhpmcounter5")
-    code = [*start({top: place(bench, top)}), *[rv.NOP] * 60, *rv.li(LOCAL, bench.params.dmem.base)]
-    clear = {}
-    for name in names:
-        clear[name] = place(bench, 0) + 4 * len(code)
-        code.append(rv.csr("csrrw", 0, CSR[name], 0))
+    clears, reads, waits = {}, {}, {}
+
+    def clear(tier: int, code: list[int]) -> list[int]:
+        first = place(bench, tier) + 4 * len(code)
+        clears.update({(tier, name): first + 4 * n for n, name in enumerate(names)})
+        return [*code, *(rv.csr("csrrw", 0, CSR[name], 0) for name in names)]
+
+    def show(tier: int, code: list[int]) -> list[int]:
+        first = place(bench, tier) + 4 * len(code)
+        reads.update({(tier, name): first + 8 * n for n, name in enumerate(names)})
+        show = [(read(name, A), rv.store("sw", A, LOCAL, 4 * n)) for n, name in enumerate(names)]
+        return [*code, *itertools.chain(*show)]
+
+    for tier in tiers[1:]:
+        prologue = clear(tier, rv.li(LOCAL, bench.params.dmem.base + 16 * tier))
+        body = [rv.r_type("div", A, B, B), rv.branch("bne", LOCAL, 0, 8), rv.NOP]
+        ahead = waiting_loop(body, lines=1 << tier, prologue=prologue)[:-1]
+        waits[tier] = place(bench, tier) + 4 * ahead.index(rv.WFI)
+        code = show(tier, ahead)
+        back = waits[tier] - place(bench, tier) - 4 * len(code)
+        bench.load(place(bench, tier), [*code, rv.jal(0, back)])
+    code = []
+    for tier in reversed(tiers[1:]):
+        code += [*start({tier: place(bench, tier)}), *[rv.NOP] * 60]
+    code = clear(0, [*code, *rv.li(LOCAL, bench.params.dmem.base)])
     loop = [*[rv.r_type("mul", A, A, A)] * 6, rv.addi(COUNT, COUNT, -1)]
-    code += [*rv.li(COUNT, 60), *loop, rv.branch("bne", COUNT, 0, -4 * len(loop))]
-    reads = {}
-    for number, name in enumerate(names):
-        reads[name] = place(bench, 0) + 4 * len(code)
-        code += [read(name, A), rv.store("sw", A, LOCAL, 4 * number)]
-    bench.load(place(bench, 0), [*code, *finish()])
+    code += [*rv.li(COUNT, 150), *loop, rv.branch("bne", COUNT, 0, -4 * len(loop))]
+    bench.load(place(bench, 0), [*show(0, code), *finish()])
     await bench.reset()
 
     def lines() -> None:
-        bench.lines = int(bench.cycle > 150 and bench.cycle % 70 < 3)
+        bench.lines = sum(
+            1 << tier
+            for tier in tiers[1:]
+            if 400 < bench.cycle < 1400 and bench.cycle % (70 + 30 * tier) < 3
+        )
 
     bench.each_cycle.append(lines)
     await bench.run()
 
     issues = {i.cycle: i.tier for i in bench.seen.issues}
-    waits = [r.cycle for r in bench.seen.of(top) if r.pc == wfi]
-    wakes = [cycle for cycle, tier in bench.seen.wakes if tier == top]
-    assert len(wakes) > 3
-    awake = set()
-    for wake in wakes:
-        ends = [cycle for cycle in waits if cycle > wake]
-        awake |= set(range(wake, ends[0] + 1 if ends else bench.cycle))
     ordered = sorted(issues)
     before = dict(zip(ordered[1:], ordered, strict=False))
-    for number, (name, event) in enumerate(
-        zip(
-            names,
-            (
-                lambda cycle: cycle not in awake,
-                lambda cycle: issues.get(cycle) == 0 and cycle - 1 in awake,
-                lambda cycle: issues.get(cycle) == 0 and issues[before[cycle]] != 0,
-            ),
-            strict=True,
+    awake = [set(range(bench.cycle))]
+    awake += [awake_cycles(bench, tier, waits[tier]) for tier in tiers[1:]]
+
+    def owner(cycle: int) -> int:
+        return max(tier for tier in tiers if cycle in awake[tier])
+
+    for tier in tiers:
+        happened = (
+            lambda cycle, tier=tier: owner(cycle) == tier,
+            lambda cycle, tier=tier: issues.get(cycle) == tier < owner(cycle - 1),
+            lambda cycle, tier=tier: issues.get(cycle) == tier != issues[before[cycle]],
         )
-    ):
-        expected = sum(map(event, counted(bench, clear[name], reads[name])))
-        assert expected > 3
-        assert bench.peek(bench.params.dmem.base + 4 * number) == expected, name
+        for number, (name, event) in enumerate(zip(names, happened, strict=True)):
+            window = counted(bench, clears[tier, name], reads[tier, name], tier)
+            expected = sum(map(event, window))
+            assert expected > 3 or (tier == top and event == happened[1])
+            shown = bench.peek(bench.params.dmem.base + 16 * tier + 4 * number)
+            assert shown == expected, f"{name} of tier {tier}: {shown}, not {expected}"
 
 
 @cocotb.test()
@@ -192,6 +219,19 @@ async def no_switch_is_lost_to_tiers_that_read_counters_on_end(dut):
         assert bench.peek(bench.params.dmem.base) == len(switches)
 
 
+def leaping(cycles: int) -> list[int]:
+    """Adds to mcycle."""
+    code = [*rv.li(C, cycles), read("mcycle", COUNT), rv.r_type("add", C, C, COUNT)]
+    return [*code, rv.csr("csrrw", 0, CSR["mcycle"], C), rv.NOP]
+
+
+def check_latencies(shown: list[int], delays: Sequence[int], clears: bool) -> None:
+    """What mtierlatency showed, cleared each time or not, is longer by these delays."""
+    kept = delays if clears else itertools.accumulate(delays, max)
+    assert 0 < shown[0] < 100
+    assert shown == [min(shown[0] + delay, 0xFFFF) for delay in kept]
+
+
 @cocotb.test()
 async def mtierlatency_is_the_longest_time_from_wake_to_issue(dut):
     bench = Bench(dut)
@@ -232,7 +272,9 @@ async def mtierlatency_is_the_longest_time_from_wake_to_issue(dut):
 async def mtierlatency_of_a_tier_that_a_ceiling_holds_back_has_sixteen_bits_and_is_kept(dut):
     bench = Bench(dut)
     base = bench.params.dmem.base
-    delays = (0, 0x1554, 0x0AA8, 0x2AA8, 0x5550, 0x40, 0xAAA0, 0x10000, 1)
+    # Time leaps, and a few cycles pass.
+    leaps = (0, 0x1554, 0x0AA8, 0x2AA8, 0x5550, 0x40, 0xAAA0, 0x10000, 1)
+    delays = [leap + number % 4 for number, leap in enumerate(leaps)]
     for tier, clears in itertools.product(range(1, bench.params.tiers), (False, True)):
         wakes = [rv.WFI, rv.csr("csrrc", 0, CSR["mpost"], A), read("mtierlatency", B)]
         wakes += write("mtierlatency", 0) if clears else []
@@ -240,15 +282,35 @@ async def mtierlatency_of_a_tier_that_a_ceiling_holds_back_has_sixteen_bits_and_
         enables = [*rv.li(LOCAL, base), *rv.li(A, 1 << tier), *write("mie", MSI)]
         bench.load(place(bench, tier), [*enables, *wakes, rv.jal(0, -4 * len(wakes))])
         code = [*start({tier: place(bench, tier)}), *rv.li(A, 1 << tier), *[rv.NOP] * 30]
-        for delay in delays:
+        for number, leap in enumerate(leaps):
             code += [*write("mceiling", tier), rv.csr("csrrs", 0, CSR["mpost"], A)]
-            # Time leaps.
-            code += [*rv.li(C, delay), read("mcycle", B), rv.r_type("add", B, B, C)]
-            code += [rv.csr("csrrw", 0, CSR["mcycle"], B), rv.NOP, *write("mceiling", 0)]
+            code += [*leaping(leap), *[rv.NOP] * (number % 4), *write("mceiling", 0)]
             code += [rv.NOP] * 15
         await bench.execute([*code, *finish()])
         shown = [bench.peek(base + 4 * n) for n in range(len(delays))]
-        kept = delays if clears else itertools.accumulate(delays, max)
-        expected = [min(shown[0] + delay, 0xFFFF) for delay in kept]
-        assert 0 < shown[0] < 20
-        assert shown == expected, f"tier {tier}: {shown} {expected}"
+        check_latencies(shown, delays, clears)
+
+
+@cocotb.test()
+async def mtierlatency_of_the_least_urgent_tier_has_sixteen_bits_and_is_kept(dut):
+    bench = Bench(dut)
+    base = bench.params.dmem.base
+    top = bench.params.tiers - 1
+    leaps = (0, 0x1554, 0x0AA8, 0x2AA8, 0x5550, 0x40, 0xAAA0, 0x10000, 1)
+    delays = [leap + number % 4 for number, leap in enumerate(leaps)]
+    ready = [*rv.li(LOCAL, base), *write("mie", MSI)]
+    code = [*ready, *rv.li(A, 1), *rv.li(B, 1 << top)]
+    for number, leap in enumerate(leaps):
+        # While it divides, tier 0 comes to its wfi.
+        code += [rv.WFI, rv.csr("csrrc", 0, CSR["mpost"], B), rv.r_type("div", C, A, B)]
+        code += [rv.r_type("div", C, C, B), rv.csr("csrrs", 0, CSR["mpost"], A), *leaping(leap)]
+        code += [rv.NOP] * (8 + number % 4)
+    bench.load(place(bench, top), [*code, rv.WFI])
+    code = [*start({top: place(bench, top)}), *ready, *rv.li(A, 1), *rv.li(B, 1 << top)]
+    for number in range(len(delays)):
+        code += [*[rv.NOP] * 8, rv.csr("csrrs", 0, CSR["mpost"], B), rv.WFI]
+        code += [rv.csr("csrrc", 0, CSR["mpost"], A), read("mtierlatency", C)]
+        code.append(rv.store("sw", C, LOCAL, 4 * number))
+    await bench.execute([*code, *finish()])
+    shown = [bench.peek(base + 4 * n) for n in range(len(delays))]
+    check_latencies(shown, delays, clears=False)

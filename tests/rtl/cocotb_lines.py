@@ -211,3 +211,17 @@ async def a_line_is_stamped_again_each_time_it_becomes_pending(dut):
         read_at = [r.cycle for r in bench.seen.of(0) if r.pc == dialogue.reads["mcycle"]][-1]
         # The edge line stays pending: it is not acknowledged.
         assert (level, edge) == (now - read_at + rise, now - read_at + first_rise)
+
+
+@cocotb.test()
+async def a_stamp_has_all_bits_of_mcycle(dut):
+    bench = Bench(dut)
+    dialogue = Dialogue(bench, ["mcycle"], ["mlinestamp0"])
+    await bench.reset()
+    for pattern in (0xAAAA_AA00, 0x5555_5400, 0xFFFF_FC00, 0):
+        await dialogue.ask(pattern)
+        bench.lines = 1
+        await bench.step(2)
+        bench.lines = 0
+        (stamp,) = await dialogue.ask(0)
+        assert 0 < stamp - pattern < 0x200, f"{stamp:#x} is not soon after {pattern:#x}"

@@ -161,6 +161,22 @@ async def most_slots_in_which_the_handler_has_no_instruction_go_to_the_tier_belo
 
 
 @cocotb.test()
+async def a_tier_that_waits_for_a_buffered_load_leaves_its_slots(dut):
+    bench = Bench(dut)
+    bench.bus.wait_states = lambda address: 20
+    handler = [rv.load("lw", A, DEVICE, 0), rv.addi(B, A, 1)]
+    for tier in range(1, bench.params.tiers):
+        await begin(bench, [rv.addi(A, A, 1)] * 120, [*write("mbusmode", 1), *handler], tier)
+        for wait in range(1, 10):
+            _, issued = await raise_line(bench, wait, tier, 60)
+            waits, ends = max(itertools.pairwise(issued), key=lambda cycles: cycles[1] - cycles[0])
+            lost = set(range(waits + 1, ends)) - set(bench.seen.issued(0))
+            assert ends - waits > 20
+            # A few are kept free for the load to write its register.
+            assert len(lost) < len(range(waits, ends)) // 2, f"tier {tier}: {lost} of {waits, ends}"
+
+
+@cocotb.test()
 async def an_instruction_that_waits_for_an_operand_keeps_its_slots(dut):
     # A word's use waits for one slot, a byte's and a product's for two.
     bench = Bench(dut)

@@ -353,20 +353,42 @@ async def posting_with_csrrs_keeps_the_posts_of_others(dut):
 
 
 @cocotb.test()
+async def mpost_posts_and_takes_back_what_it_names_in_every_form_of_access(dut):
+    bench = Bench(dut)
+    base = bench.params.dmem.base
+    forms = {
+        "csrrw": lambda before, source: source,
+        "csrrs": lambda before, source: before | source,
+        "csrrc": lambda before, source: before & ~source,
+    }
+    for before, source in itertools.product(range(1 << bench.params.tiers), repeat=2):
+        code = [*rv.li(LOCAL, base), rv.addi(A, 0, source)]
+        for number, form in enumerate(forms):
+            code += [*write("mpost", before), rv.csr(form, B, CSR["mpost"], A), read("mpost", C)]
+            code += [rv.store("sw", B, LOCAL, 8 * number), rv.store("sw", C, LOCAL, 8 * number + 4)]
+        await bench.execute([*code, *finish()])
+        for number, (form, after) in enumerate(forms.items()):
+            shown = [bench.peek(base + 8 * number + place) for place in (0, 4)]
+            assert shown == [before, after(before, source)], f"{form} {source:#x} of {before:#x}"
+
+
+@cocotb.test()
 async def the_slot_behind_each_load_and_store_goes_to_a_lower_tier_if_the_tier_shares(dut):
     bench = Bench(dut)
-    top = bench.params.tiers - 1
     accesses = [rv.load("lw", A, LOCAL, 0), rv.store("sw", B, LOCAL, 4)]
     body = [*accesses, rv.addi(C, C, 1), rv.addi(C, C, 1)] * 4
     memory = bench.params.dmem.base
-    for mode, slots in ((0, 0), (2, 1)):
+    for tier, mode in itertools.product(range(1, bench.params.tiers), (0, 2)):
         code = [*rv.li(LOCAL, memory), *write("mbusmode", mode), *[rv.NOP] * 8]
-        first = place(bench, top) + 4 * len(code)
-        bench.load(place(bench, top), [*code, *body, rv.WFI, rv.jal(0, 0)])
-        bench.load(place(bench, 0), [*start({top: place(bench, top)}), *[rv.NOP] * 200])
+        first = place(bench, tier) + 4 * len(code)
+        bench.load(place(bench, tier), [*code, *body, rv.WFI, rv.jal(0, 0)])
+        # The mode of another tier does not matter.
+        code = [*write("mbusmode", mode ^ 2), *start({tier: place(bench, tier)})]
+        bench.load(place(bench, 0), [*code, *[rv.NOP] * 200])
         await bench.reset()
         await bench.step(150)
         lower = set(bench.seen.issued(0))
         for index, word in enumerate(body):
-            behind = bench.seen.at(first + 4 * index, top)[0] + 1
-            assert (behind in lower) == (slots and word in accesses), f"mode {mode}, {index}"
+            behind = bench.seen.at(first + 4 * index, tier)[0] + 1
+            shares = mode == 2 and word in accesses
+            assert (behind in lower) == shares, f"tier {tier}, mode {mode}, {index}"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from lockstep import CORES, case_of_seed, run_case, run_core
-from mutants_explained import explanation
+from mutants_explained import explanation, unused_explanations
 from mutated_core import Mutant, MutatedCore, idle_mutants, mutated_core
 from sweep import sweep
 from sweep_programs import SweepProgram, classes
@@ -91,12 +91,9 @@ def _cocotb(core: MutatedCore, mutant: Mutant) -> str | None:
     return None
 
 
-_TESTS = (_lockstep, _cocotb, _sweep)
-
-
-def judge(core: MutatedCore, mutant: Mutant) -> Verdict:
+def judge(core: MutatedCore, mutant: Mutant, *tests: Callable) -> Verdict:
     """Run the tests until one fails; a bench that gives up has failed, too."""
-    for test in _TESTS:
+    for test in tests:
         try:
             killer = test(core, mutant)
         except (BenchError, BuildError, subprocess.TimeoutExpired) as error:
@@ -107,27 +104,48 @@ def judge(core: MutatedCore, mutant: Mutant) -> Verdict:
 
 
 def judge_all(params: CoreParams, workers: int = WORKERS) -> Iterator[Verdict]:
-    """A verdict on each planted fault, in any order; those that no test found come last.
+    """A verdict on each planted fault, in any order.
 
-    Raises ``AssertionError`` if the core without a fault does not survive.
+    Those that are explained are not run, nor are those that turn out to be idle when the first of
+    the tests has not found them. Raises ``AssertionError`` if the core without a fault does not
+    survive, or an explanation is of no fault.
     """
     core = mutated_core(params)
     from cocotb_cores import build_core
 
     build_core(COCOTB_CORE, core.core)
-    none = Mutant(0, "none", "", "", "", 0, ())
-    (sound,) = run_in_workers(lambda mutant: judge(core, mutant), [none])
-    assert sound.killer is None, f"the core without a fault fails: {sound.killer}"
-    survivors = []
-    for verdict in run_in_workers(lambda mutant: judge(core, mutant), core.mutants, workers):
-        if verdict.killer:
-            yield verdict
+    unused = unused_explanations(core.mutants)
+    assert not unused, f"explanations of faults that are not planted: {unused}"
+    sound = Mutant(0, "none", "", "", "", 0, ())
+    remaining = [sound]
+    for mutant in core.mutants:
+        reason = explanation(mutant)
+        if reason:
+            yield Verdict(mutant, None, reason)
         else:
-            survivors.append(verdict.mutant)
-    idle = idle_mutants(core, survivors) if survivors else set()
-    for mutant in survivors:
-        same = "nothing depends on it: the netlist is the same without it"
-        yield Verdict(mutant, None, same if mutant.number in idle else explanation(mutant))
+            remaining.append(mutant)
+
+    def run(*tests: Callable) -> Iterator[Verdict]:
+        """What the tests find; the others remain."""
+        nonlocal remaining
+        candidates, remaining = remaining, []
+        for verdict in run_in_workers(
+            lambda mutant: judge(core, mutant, *tests), candidates, workers
+        ):
+            if not verdict.killer:
+                remaining.append(verdict.mutant)
+                continue
+            assert verdict.mutant != sound, f"the core without a fault fails: {verdict.killer}"
+            yield verdict
+
+    yield from run(_lockstep)
+    idle = idle_mutants(core, [mutant for mutant in remaining if mutant != sound])
+    for mutant in remaining:
+        if mutant.number in idle:
+            yield Verdict(mutant, None, "nothing depends on it: the netlist is the same without it")
+    remaining = [mutant for mutant in remaining if mutant.number not in idle]
+    yield from run(_cocotb, _sweep)
+    yield from (Verdict(mutant, None) for mutant in remaining if mutant != sound)
 
 
 @click.command()
