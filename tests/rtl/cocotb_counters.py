@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 
 import cocotb
 import encoding as rv
@@ -13,6 +12,8 @@ from programs import CSR, MSI, finish, read, start, waiting_loop, write
 
 A, B, C, COUNT = 6, 7, 8, 9
 LOCAL = 10
+#: By how much time leaps while a tier is kept from running; then 0 to 3 cycles pass.
+LEAPS = (0, 0x1554, 0x0AA8, 0x2AA8, 0x5550, 0x40, 0xAAA0, 0x10000, 1)
 
 
 def counted(bench: Bench, cleared: int, read_at: int, tier: int = 0) -> range:
@@ -225,8 +226,9 @@ def leaping(cycles: int) -> list[int]:
     return [*code, rv.csr("csrrw", 0, CSR["mcycle"], C), rv.NOP]
 
 
-def check_latencies(shown: list[int], delays: Sequence[int], clears: bool) -> None:
-    """What mtierlatency showed, cleared each time or not, is longer by these delays."""
+def check_latencies(shown: list[int], clears: bool) -> None:
+    """What mtierlatency showed, cleared each time or not, is longer by leaps and what passes."""
+    delays = [leap + number % 4 for number, leap in enumerate(LEAPS)]
     kept = delays if clears else itertools.accumulate(delays, max)
     assert 0 < shown[0] < 100
     assert shown == [min(shown[0] + delay, 0xFFFF) for delay in kept]
@@ -272,9 +274,6 @@ async def mtierlatency_is_the_longest_time_from_wake_to_issue(dut):
 async def mtierlatency_of_a_tier_that_a_ceiling_holds_back_has_sixteen_bits_and_is_kept(dut):
     bench = Bench(dut)
     base = bench.params.dmem.base
-    # Time leaps, and a few cycles pass.
-    leaps = (0, 0x1554, 0x0AA8, 0x2AA8, 0x5550, 0x40, 0xAAA0, 0x10000, 1)
-    delays = [leap + number % 4 for number, leap in enumerate(leaps)]
     for tier, clears in itertools.product(range(1, bench.params.tiers), (False, True)):
         wakes = [rv.WFI, rv.csr("csrrc", 0, CSR["mpost"], A), read("mtierlatency", B)]
         wakes += write("mtierlatency", 0) if clears else []
@@ -282,13 +281,13 @@ async def mtierlatency_of_a_tier_that_a_ceiling_holds_back_has_sixteen_bits_and_
         enables = [*rv.li(LOCAL, base), *rv.li(A, 1 << tier), *write("mie", MSI)]
         bench.load(place(bench, tier), [*enables, *wakes, rv.jal(0, -4 * len(wakes))])
         code = [*start({tier: place(bench, tier)}), *rv.li(A, 1 << tier), *[rv.NOP] * 30]
-        for number, leap in enumerate(leaps):
+        for number, leap in enumerate(LEAPS):
             code += [*write("mceiling", tier), rv.csr("csrrs", 0, CSR["mpost"], A)]
             code += [*leaping(leap), *[rv.NOP] * (number % 4), *write("mceiling", 0)]
             code += [rv.NOP] * 15
         await bench.execute([*code, *finish()])
-        shown = [bench.peek(base + 4 * n) for n in range(len(delays))]
-        check_latencies(shown, delays, clears)
+        shown = [bench.peek(base + 4 * n) for n in range(len(LEAPS))]
+        check_latencies(shown, clears)
 
 
 @cocotb.test()
@@ -296,21 +295,19 @@ async def mtierlatency_of_the_least_urgent_tier_has_sixteen_bits_and_is_kept(dut
     bench = Bench(dut)
     base = bench.params.dmem.base
     top = bench.params.tiers - 1
-    leaps = (0, 0x1554, 0x0AA8, 0x2AA8, 0x5550, 0x40, 0xAAA0, 0x10000, 1)
-    delays = [leap + number % 4 for number, leap in enumerate(leaps)]
     ready = [*rv.li(LOCAL, base), *write("mie", MSI)]
     code = [*ready, *rv.li(A, 1), *rv.li(B, 1 << top)]
-    for number, leap in enumerate(leaps):
+    for number, leap in enumerate(LEAPS):
         # While it divides, tier 0 comes to its wfi.
         code += [rv.WFI, rv.csr("csrrc", 0, CSR["mpost"], B), rv.r_type("div", C, A, B)]
         code += [rv.r_type("div", C, C, B), rv.csr("csrrs", 0, CSR["mpost"], A), *leaping(leap)]
         code += [rv.NOP] * (8 + number % 4)
     bench.load(place(bench, top), [*code, rv.WFI])
     code = [*start({top: place(bench, top)}), *ready, *rv.li(A, 1), *rv.li(B, 1 << top)]
-    for number in range(len(delays)):
+    for number in range(len(LEAPS)):
         code += [*[rv.NOP] * 8, rv.csr("csrrs", 0, CSR["mpost"], B), rv.WFI]
         code += [rv.csr("csrrc", 0, CSR["mpost"], A), read("mtierlatency", C)]
         code.append(rv.store("sw", C, LOCAL, 4 * number))
     await bench.execute([*code, *finish()])
-    shown = [bench.peek(base + 4 * n) for n in range(len(delays))]
-    check_latencies(shown, delays, clears=False)
+    shown = [bench.peek(base + 4 * n) for n in range(len(LEAPS))]
+    check_latencies(shown, clears=False)
