@@ -309,6 +309,7 @@ def test_where_yosys_fails_the_netlist_is_optimised_before(monkeypatch, tmp_path
         (cwd / re.search(r"-json (\S+)", script)[1]).write_text('{"modules": {}}')
 
     monkeypatch.setattr(flow_module, "build_root", lambda: tmp_path)
+    monkeypatch.setattr(flow_module, "tool_versions", lambda: {})
     monkeypatch.setattr(flow_module, "run_logged", yosys)
     flow = Flow(Subject(name="adder", module="adder", verilog=ADDER), lambda what: None)
     if failures == 2:
