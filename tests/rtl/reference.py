@@ -11,6 +11,18 @@ import struct
 from dataclasses import dataclass
 
 import numpy as np
+from decoding import (
+    LOAD,
+    STORE,
+    SYSTEM,
+    lane_bits,
+    modified,
+    offset,
+    reads_rs1,
+    reads_rs2,
+    written_from,
+)
+from encoding import WFI
 from riscv.cfg import cfg_t, mem_cfg_t
 from riscv.csrs import csr_t
 from riscv.devices import device_factory_t, mem_t, mmio_device_map
@@ -21,12 +33,6 @@ from tierv.rtl.params import CoreParams
 
 CSR = csr_addresses()
 NAMES = {address: name for name, address in CSR.items()}
-WFI = 0x10500073
-#: Opcodes.
-LOAD, STORE, SYSTEM = 0x03, 0x23, 0x73
-OP_IMM, OP, BRANCH, JALR = 0x13, 0x33, 0x63, 0x67
-READS_RS2 = {OP, BRANCH, STORE}
-READS_RS1 = READS_RS2 | {OP_IMM, LOAD, JALR}
 #: CSRs whose value depends on time, lines or other tiers.
 VOLATILE = {
     CSR[name]
@@ -246,7 +252,7 @@ class Reference:
             self._check_reads(step, state, fail)
         address = word >> 20
         is_csr = word & 0x7F == SYSTEM and word >> 12 & 7 and not step["trap"]
-        source = _source(state, word) if is_csr else None
+        source = written_from(word, state.XPR) if is_csr else None
         if word == WFI and not step["trap"]:
             state.pc = pc + 4
         else:
@@ -274,7 +280,7 @@ class Reference:
         opcode = word & 0x7F
         if opcode not in (LOAD, STORE) or not self._modes[tier][0] & 1:
             return False
-        address = self._processors[tier].state.XPR[word >> 15 & 31] + _offset(word) & 0xFFFF_FFFF
+        address = self._processors[tier].state.XPR[word >> 15 & 31] + offset(word) & 0xFFFF_FFFF
         return not any(0 <= address - r.base < r.size_bytes for r, _ in self._memories)
 
     def _go_on_without(self, tier: int, cause: int) -> None:
@@ -313,7 +319,7 @@ class Reference:
             if step["rd"]:
                 state.XPR.write(step["rd"], _extended(old))
             if source is not None:
-                new = _modified(step["instruction"], old, source)
+                new = modified(step["instruction"], old, source)
                 self._retired[tier] = before & ~(0xFFFF_FFFF << place) | new << place
         elif address in VOLATILE:
             if step["rd"]:
@@ -321,7 +327,7 @@ class Reference:
                 state.XPR.write(step["rd"], _extended(step["rd_value"]))
             if address == CSR["mtierrun"] and source is not None:
                 # Who has ever been started.
-                self._started |= _modified(step["instruction"], self._started, source)
+                self._started |= modified(step["instruction"], self._started, source)
         elif CSR["mtierarg0"] <= address < CSR["mtierarg0"] + self._params.tiers:
             target = address - CSR["mtierarg0"]
             if source is not None and not self._started >> target & 1:
@@ -343,7 +349,7 @@ class Reference:
         pc, word = step["pc"], step["instruction"]
         if word != self._word(pc):
             fail("the instruction", word, self._word(pc))
-        for name, place, reads in (("rs1", 15, _reads_rs1(word)), ("rs2", 20, _reads_rs2(word))):
+        for name, place, reads in (("rs1", 15, reads_rs1(word)), ("rs2", 20, reads_rs2(word))):
             register = word >> place & 31 if reads else 0
             if step[name] != register:
                 fail(name, step[name], register)
@@ -351,10 +357,10 @@ class Reference:
             if step[f"{name}_value"] != value:
                 fail(f"the value of {name}", step[f"{name}_value"], value)
         if step["read_mask"]:
-            address = step["rs1_value"] + _offset(word) & 0xFFFF_FFFC
+            address = step["rs1_value"] + offset(word) & 0xFFFF_FFFC
             if step["memory_address"] != address:
                 fail("the address", step["memory_address"], address)
-            lanes, stored = _lanes(step["read_mask"]), self._word(address)
+            lanes, stored = lane_bits(step["read_mask"]), self._word(address)
             if (step["memory_read"] ^ stored) & lanes:
                 fail("the word loaded", step["memory_read"] & lanes, stored & lanes)
 
@@ -364,7 +370,7 @@ class Reference:
         return word
 
     def _check_store(self, step: dict[str, int], fail) -> None:
-        word, lanes = self._word(step["memory_address"]), _lanes(step["write_mask"])
+        word, lanes = self._word(step["memory_address"]), lane_bits(step["write_mask"])
         if (word ^ step["memory_written"]) & lanes:
             fail("the word stored", step["memory_written"] & lanes, word & lanes)
 
@@ -384,40 +390,6 @@ class Reference:
 def _extended(value: int) -> int:
     """A register's value as Spike holds it, 64 bits with the sign extended."""
     return value | 0xFFFF_FFFF_0000_0000 if value >> 31 else value
-
-
-def _offset(word: int) -> int:
-    """What a load or store adds to rs1."""
-    low = word >> 20 if word & 0x7F == LOAD else word >> 25 << 5 | word >> 7 & 31
-    return low - (low << 1 & 0x1000)
-
-
-def _lanes(mask: int) -> int:
-    """The bits of a word in the bytes of a mask."""
-    return sum(0xFF << 8 * n for n in range(4) if mask >> n & 1)
-
-
-def _reads_rs1(word: int) -> bool:
-    if word & 0x7F == SYSTEM:
-        return bool(word >> 12 & 3) and not word >> 14 & 1
-    return word & 0x7F in READS_RS1
-
-
-def _reads_rs2(word: int) -> bool:
-    return word & 0x7F in READS_RS2
-
-
-def _source(state, word: int) -> int | None:
-    """What a CSR instruction writes, sets or clears; None if it only reads."""
-    funct3, field = word >> 12 & 7, word >> 15 & 31
-    if funct3 & 3 != 1 and field == 0:
-        return None
-    return field if funct3 & 4 else state.XPR[field] & 0xFFFF_FFFF
-
-
-def _modified(word: int, old: int, source: int) -> int:
-    """The new value of a CSR."""
-    return {1: source, 2: old | source, 3: old & ~source}[word >> 12 & 3]
 
 
 def _exception_causes(trace: np.ndarray) -> list[int | None]:
