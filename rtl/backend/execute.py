@@ -184,9 +184,12 @@ class Execute(wiring.Component):
         remote = (control.load | control.store) & ~local & ~misaligned & ~stopped & ~skipped
         # The access has ended before its instruction comes back; one in M collects its own.
         done = bit(self.bus_done, x.tier) & ~(executed.valid & executed.collects & follows)
+        # The access of the instruction right ahead is in the slot of both.
+        behind_access = executed.valid & executed.remote & executed.buffered & follows
         waits_for_stores: Value = C(0)
         if p.dcache_bytes:
-            served, no_room = self._cached(m, address, misaligned, done, stores)
+            room = self.cache_room & ~(behind_access & executed.cached)
+            served, no_room = self._cached(m, address, misaligned, done, stores, room)
             remote = remote & ~served
             waits_for_stores = no_room & ~stopped & ~skipped
             m.d.comb += self.cache_mask.eq(mask)
@@ -208,8 +211,6 @@ class Execute(wiring.Component):
             | ((control.jump | control.jump_register) & ~x.predicted)
             | wrong_return
         )
-        # The access of the instruction right ahead is in the slot of both.
-        behind_access = executed.valid & executed.remote & executed.buffered & follows
         comes_again = remote & Mux(buffered, behind_access, ~done)
         redirects = comes_again | (~stopped & (skipped | control.mret | (~fault & wrong_way)))
         uses_mepc = control.mret | (control.csr & (csr_address == CSR["mepc"]))
@@ -301,7 +302,15 @@ class Execute(wiring.Component):
             )
         return inside
 
-    def _cached(self, m: Module, address: Value, misaligned: Value, done: Value, stores: Value):
+    def _cached(
+        self,
+        m: Module,
+        address: Value,
+        misaligned: Value,
+        done: Value,
+        stores: Value,
+        room: Value,
+    ) -> tuple[Value, Value]:
         """Access cached memory. Returns two values: the access goes nowhere else; the instruction
         waits for stores, because it is a fence or there is no room for its own."""
         x = self.x
@@ -312,11 +321,11 @@ class Execute(wiring.Component):
         m.d.comb += [
             cached.eq(in_region(address[2:], self._params.cached)),
             self.cache_word.eq(address[2:]),
-            self.cache_store.eq(stores & takes_store & self.cache_room),
+            self.cache_store.eq(stores & takes_store & room),
         ]
         # A load that missed comes back for its word, though its line may be there now.
         served = cached & (control.store | (self.cache_hit & ~done))
-        waits = (takes_store & ~self.cache_room) | (fences & bit(self.stores_open, x.tier))
+        waits = (takes_store & ~room) | (fences & bit(self.stores_open, x.tier))
         return served, waits
 
     def _fault(self, m: Module, taken: Value, address: Value, misaligned: Value):

@@ -25,8 +25,9 @@ class DataCache(wiring.Component):
 
     Direct-mapped. A load that hits is as fast as one from local memory. Stores go through to
     memory, by way of a queue, and change a line that is there; none is fetched for them. A line is
-    read when the queue is empty, and no store begins meanwhile, so that it is never older than
-    memory. A line in which a word ended in an error is not kept; only that word's load faults.
+    read when the queue is empty, and no store begins from the miss on, so that the line is never
+    older than memory nor newer than the load, and stores do not keep a load waiting. A line in
+    which a word ended in an error is not kept; only that word's load faults.
     """
 
     class State(enum.Enum):
@@ -113,7 +114,7 @@ class DataCache(wiring.Component):
                     beat.eq(0),
                     spoilt.eq(self.invalidate),
                 ]
-                with m.If(self.load.valid & empty & ~self.store & ~tags.clearing):
+                with m.If(self.load.valid & empty & ~tags.clearing):
                     m.d.comb += [tags.write.eq(1), tags.write_word.eq(self.load_word)]
                     m.d.sync += state.eq(self.State.FILL)
             with m.Case(self.State.FILL):
@@ -170,14 +171,14 @@ class DataCache(wiring.Component):
             queue.r_en.eq(pops),
             self.memory_store_valid.eq(queue.r_rdy),
             self.memory_store.eq(oldest.store),
-            self.room.eq(queue.w_rdy & ~self.request.valid),
+            self.room.eq(queue.w_rdy & ~self.load.valid),
             self.store_failed.valid.eq(pops & self.memory_store_error),
             self.store_failed.tier.eq(oldest.tier),
         ]
         waits = Signal(p.tiers)
         event = self.wait_for_stores
         m.d.comb += self.stores_busy.eq(
-            waits & (self.stores_open | self.request.valid.replicate(p.tiers))
+            waits & (self.stores_open | self.load.valid.replicate(p.tiers))
         )
         m.d.sync += waits.eq(self.stores_busy | Mux(event.valid, one_hot(event.tier, p.tiers), 0))
         for tier in range(p.tiers):

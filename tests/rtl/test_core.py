@@ -22,6 +22,7 @@ MODULES = {
     "cocotb_traps": ("three", "eight"),
     "cocotb_tiers": ("three",),
     "cocotb_bus_unit": ("three",),
+    "cocotb_caches": ("bits",),
     "cocotb_debug": ("bits",),
     "cocotb_debug_caches": ("bits",),
 }

@@ -1,0 +1,64 @@
+"""Loads and stores of cached memory: their order within a tier, and what tiers do to each other."""
+
+from __future__ import annotations
+
+import itertools
+
+import cocotb
+import encoding as rv
+from bench import Bench
+from cocotb_switches import place
+from programs import finish, start, write
+
+from tierv.rtl.cache.data import QUEUE_DEPTH
+
+A, B, LOCAL, CACHED = 6, 7, 10, 11
+OLD, NEW = 0x1234_5678, 0x0BAD_CAFE
+#: A word that is loaded, and words in another line that are stored before it is.
+WORD, BEFORE = 0, 0x80
+#: Cycles of the memory port for a store and a word of a line without wait states, and of a tier
+#: from the end of what it waits for to its next access.
+STORE_CYCLES, WORD_CYCLES, RESUME_CYCLES = 4, 1, 16
+
+
+@cocotb.test()
+async def a_load_that_misses_does_not_see_the_stores_that_follow_it(dut):
+    bench = Bench(dut)
+    base = bench.params.cached.base
+    for buffered in (0, 1):
+        for wait_states in (0, 3):
+            bench.memory.wait_states = lambda address, wait=wait_states: wait
+            for before in (0, 1, QUEUE_DEPTH - 1):
+                for between in range(6):
+                    code = [*write("mbusmode", buffered), *rv.li(CACHED, base), *rv.li(B, NEW)]
+                    code += [rv.store("sw", 0, CACHED, BEFORE + 4 * n) for n in range(before)]
+                    code += [rv.load("lw", A, CACHED, WORD), *[rv.NOP] * between]
+                    code += [rv.store("sw", B, CACHED, WORD), rv.FENCE]
+                    bench.poke(base + WORD, OLD)
+                    loaded = await bench.execute([*code, *finish(A)])
+                    case = f"{buffered=} {wait_states=} {before=} {between=}"
+                    assert loaded == OLD, f"{case}: {loaded:#x}"
+                    assert bench.peek(base + WORD) == NEW, case
+
+
+@cocotb.test()
+async def a_load_that_misses_waits_for_the_stores_in_the_queue_and_no_others(dut):
+    bench = Bench(dut)
+    base, line_bytes = bench.params.cached.base, bench.params.cache_line_bytes
+    handler = place(bench, 1)
+    loads = [rv.load("lw", A, CACHED, line_bytes * n) for n in range(8)]
+    for buffered in (0, 1):
+        prologue = [*write("mbusmode", buffered), *rv.li(CACHED, base)]
+        bench.load(handler, [*prologue, *loads, rv.addi(A, A, 0), *finish()])
+        for wait_states in (0, 3):
+            bench.memory.wait_states = lambda address, wait=wait_states: wait
+            # Tier 0 fills the queue faster than memory takes the stores.
+            body = [rv.store("sw", 0, LOCAL, 4 * n) for n in range(32)]
+            code = [*rv.li(LOCAL, base + 0x1000), *start({1: handler})]
+            await bench.execute([*code, *body, rv.jal(0, -4 * len(body))])
+            before = handler + 4 * (len(prologue) - 1)
+            times = [bench.seen.at(before + 4 * n, 1)[-1] for n in range(len(loads) + 2)]
+            queue = QUEUE_DEPTH * (STORE_CYCLES + wait_states)
+            bound = queue + line_bytes // 4 * (WORD_CYCLES + wait_states) + RESUME_CYCLES
+            longest = max(late - early for early, late in itertools.pairwise(times))
+            assert longest <= bound, f"{buffered=} {wait_states=}: {times}"
