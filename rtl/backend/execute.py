@@ -188,6 +188,7 @@ class Execute(wiring.Component):
         behind_access = executed.valid & executed.remote & executed.buffered & follows
         waits_for_stores: Value = C(0)
         if p.dcache_bytes:
+            # The cache does not know yet of a load that misses in M, which a store would overtake.
             room = self.cache_room & ~(behind_access & executed.cached)
             served, no_room = self._cached(m, address, misaligned, done, stores, room)
             remote = remote & ~served
