@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from bus_model import BusModel
+from bus_model import BusModel, merged
 from cocotb.triggers import Timer
 from cocotb_cores import CORE_VARIABLE, CORES, MUTATION_VARIABLE
 
@@ -192,9 +192,7 @@ class Bench:
         dut.imem_read_data.value = self.imem[imem_address]
         dut.dmem_read_data.value = self.dmem[dmem_address]
         if mask:
-            lanes = sum(0xFF << 8 * lane for lane in range(4) if mask >> lane & 1)
-            old = self.dmem[dmem_address]
-            self.dmem[dmem_address] = old & ~lanes | written & lanes
+            self.dmem[dmem_address] = merged(self.dmem[dmem_address], written, mask)
         self.cycle += 1
 
     def _observe(self) -> None:

@@ -6,6 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 
+def lane_bits(mask: int) -> int:
+    """The bits of a word in the bytes of a mask."""
+    return sum(0xFF << 8 * byte for byte in range(4) if mask >> byte & 1)
+
+
+def merged(old: int, new: int, mask: int) -> int:
+    """Bytes of ``new`` where ``mask`` says so."""
+    lanes = lane_bits(mask)
+    return old & ~lanes | new & lanes
+
+
 @dataclass(frozen=True)
 class Answer:
     """What the slave drives in a cycle."""
@@ -91,5 +102,4 @@ class BusModel:
         if address in self._writes:
             self._writes[address](data)
             return
-        lanes = sum(0xFF << 8 * lane for lane in range(4) if mask >> lane & 1)
-        self.ram[address] = self.ram[address] & ~lanes | data & lanes
+        self.ram[address] = merged(self.ram[address], data, mask)

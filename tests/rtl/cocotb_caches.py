@@ -12,7 +12,7 @@ from programs import finish, start, write
 
 from tierv.rtl.cache.data import QUEUE_DEPTH
 
-A, B, LOCAL, CACHED = 6, 7, 10, 11
+A, B, OTHERS, CACHED = 6, 7, 10, 11
 OLD, NEW = 0x1234_5678, 0x0BAD_CAFE
 #: A word that is loaded, and words in another line that are stored before it is.
 WORD, BEFORE = 0, 0x80
@@ -53,8 +53,8 @@ async def a_load_that_misses_waits_for_the_stores_in_the_queue_and_no_others(dut
         for wait_states in (0, 3):
             bench.memory.wait_states = lambda address, wait=wait_states: wait
             # Tier 0 fills the queue faster than memory takes the stores.
-            body = [rv.store("sw", 0, LOCAL, 4 * n) for n in range(32)]
-            code = [*rv.li(LOCAL, base + 0x1000), *start({1: handler})]
+            body = [rv.store("sw", 0, OTHERS, 4 * n) for n in range(32)]
+            code = [*rv.li(OTHERS, base + 0x1000), *start({1: handler})]
             await bench.execute([*code, *body, rv.jal(0, -4 * len(body))])
             before = handler + 4 * (len(prologue) - 1)
             times = [bench.seen.at(before + 4 * n, 1)[-1] for n in range(len(loads) + 2)]

@@ -20,11 +20,6 @@ def offset(word: int) -> int:
     return low - (low << 1 & 0x1000)
 
 
-def lane_bits(mask: int) -> int:
-    """The bits of a word in the bytes of a mask."""
-    return sum(0xFF << 8 * n for n in range(4) if mask >> n & 1)
-
-
 def reads_rs1(word: int) -> bool:
     if word & 0x7F == SYSTEM:
         return bool(word >> 12 & 3) and not word >> 14 & 1

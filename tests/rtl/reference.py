@@ -11,11 +11,11 @@ import struct
 from dataclasses import dataclass
 
 import numpy as np
+from bus_model import lane_bits
 from decoding import (
     LOAD,
     STORE,
     SYSTEM,
-    lane_bits,
     modified,
     offset,
     reads_rs1,

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from amaranth.hdl import Module, Signal
 from amaranth.sim import Simulator
+from bus_model import merged
 
 from tierv.rtl.cache.data import QUEUE_DEPTH, DataCache
 from tierv.rtl.cache.instruction import InstructionCache
@@ -65,12 +66,6 @@ class Memory:
             await ctx.tick()
             ctx.set(port.err, 0)
             ctx.set(port.ack, 0)
-
-
-def merged(old: int, new: int, mask: int) -> int:
-    """Bytes of ``new`` where ``mask`` says so."""
-    chosen = sum(0xFF << 8 * byte for byte in range(4) if mask >> byte & 1)
-    return old & ~chosen | new & chosen
 
 
 def simulate(m: Module, memory: Memory, port: MemoryPort, bench) -> None:
