@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 
 from amaranth.sim import Simulator
+from bus_model import merged
 
 from tierv.rtl.debug.layout import PROGRAM_WORDS
 from tierv.rtl.debug.module import DebugModule, Dmi
@@ -156,12 +157,9 @@ class DmBench:
                 if address in memory.words:
                     ack = 1
                     if ctx.get(dut.wb_we):
-                        sel = ctx.get(dut.wb_sel)
-                        lanes = sum(0xFF << 8 * lane for lane in range(4) if sel >> lane & 1)
-                        old = memory.words[address]
-                        memory.words[address] = (
-                            old & ~lanes | ctx.get(dut.wb_dat_w) & lanes
-                        ) & 0xFFFF_FFFF
+                        memory.words[address] = merged(
+                            memory.words[address], ctx.get(dut.wb_dat_w), ctx.get(dut.wb_sel)
+                        )
                     ctx.set(dut.wb_dat_r, memory.words[address])
                 else:
                     err = 1
