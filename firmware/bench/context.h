@@ -2,6 +2,7 @@
  *
  *     CONTEXT_TRAP      an ordinary machine-mode trap, lines masked by a CSR (VexRiscv, and TierV)
  *     CONTEXT_PICORV32  PicoRV32's own: registers q0 and q1, return by retirq
+ *     CONTEXT_IBEX      a machine-mode trap through a table of jumps, lines 0 to 14
  *     CONTEXT_TIERS     a tier that waits in wfi
  *
  * BENCH_OWN is defined for TierV with traps, whose bus then completes stores as VexRiscv's does.
@@ -45,6 +46,31 @@ __asm__(".macro mret\n.insn r 0x0b, 0, 2, x0, x0, x0\n.endm");
 static inline void context_start(uint32_t lines)
 {
     __asm__ volatile(".insn r 0x0b, 0, 3, x0, %0, x0" : : "r"(~lines) : "memory"); /* maskirq */
+}
+
+#elif defined(CONTEXT_IBEX)
+
+/* Ibex knows vectored traps alone: the cause's word of the table jumps to the handler. */
+__asm__(".section .handler, \"ax\"\n"
+        ".balign 256\n"
+        ".global vector_table\n"
+        "vector_table:\n"
+        ".rept 32\n"
+        "j handler\n"
+        ".endr\n"
+        ".text");
+
+#define INTERRUPT_HANDLER __attribute__((interrupt("machine"), section(".vector")))
+
+extern const uint32_t vector_table[];
+void handler(void);
+
+static inline void context_start(uint32_t lines)
+{
+    __asm__ volatile("csrw mtvec, %0" : : "r"(vector_table));
+    /* Line n is the fast interrupt n. */
+    __asm__ volatile("csrw mie, %0" : : "r"(lines << 16));
+    __asm__ volatile("csrsi mstatus, 8" : : : "memory");
 }
 
 #elif defined(CONTEXT_TIERS)

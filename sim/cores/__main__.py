@@ -13,17 +13,15 @@ from ..experiments.report import console
 from . import report
 from .bench import Settings, measure_all
 from .extensions import measure_gains
-from .kernels import COREMARK_PACKAGE, check_coremark, packaged_coremark
+from .kernels import check_coremark, packaged_coremark
+from .model import IBEX_PACKAGE
 from .run import RunError
 
 
-def _coremark(folder: Path | None) -> Path | None:
-    """CoreMark in the folder or in the package; None, and a word about it, without either."""
+def _coremark(folder: Path | None) -> Path:
+    """CoreMark in the folder or, without one, in the package."""
     folder = folder or packaged_coremark()
-    if folder:
-        check_coremark(folder)
-    else:
-        click.echo(f"CoreMark is not measured: install {COREMARK_PACKAGE}", err=True)
+    check_coremark(folder)
     return folder
 
 
@@ -36,7 +34,7 @@ def main() -> None:
 @click.option(
     "--coremark",
     type=click.Path(path_type=Path, resolve_path=True),
-    help=f"A checkout of CoreMark, instead of the one in the package {COREMARK_PACKAGE}.",
+    help=f"A checkout of CoreMark, instead of the one in the package {IBEX_PACKAGE}.",
 )
 @click.option("--iterations", type=int, default=10, show_default=True, help="Of CoreMark.")
 @click.option(
@@ -68,7 +66,7 @@ def bench(coremark: Path | None, iterations: int, interrupts: int, seed: int, up
 @click.option(
     "--coremark",
     type=click.Path(path_type=Path, resolve_path=True),
-    help=f"A checkout of CoreMark, instead of the one in the package {COREMARK_PACKAGE}.",
+    help=f"A checkout of CoreMark, instead of the one in the package {IBEX_PACKAGE}.",
 )
 @click.option("--iterations", type=click.IntRange(1), default=10, show_default=True)
 def extensions(coremark: Path | None, iterations: int) -> None:

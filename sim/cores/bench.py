@@ -169,6 +169,7 @@ def _interrupt_cases() -> Iterator[tuple[Core, Background]]:
         (cores.vexriscv("standard", litex_bus=True), (Background.BUS, Background.MISSES)),
         (cores.vexriscv("full"), both[:1]),
         (cores.picorv32(), both),
+        (cores.ibex(), both),
     ):
         for background in backgrounds:
             yield core, background
@@ -185,12 +186,13 @@ def _jobs(settings: Settings) -> Iterator[tuple[str, Callable[[], list[Row]]]]:
                 lambda arguments=arguments: _interrupt_row(*arguments),
             )
     single, usual, most = map(cores.tierv, cores.TIER_COUNTS)
-    standard = cores.vexriscv("standard")
-    for core in (most, single, standard):
+    standard, ibex = cores.vexriscv("standard"), cores.ibex()
+    for core in (most, single, standard, ibex):
         yield f"nested interrupts on {core.name}", lambda core=core: _nested_rows(core, settings)
-    for core in (usual, single, standard, cores.picorv32()):
+    for core in (usual, single, standard, cores.picorv32(), ibex):
         yield f"back to back on {core.name}", lambda core=core: _held_row(core)
-    for core, sharing in ((usual, False), (usual, True), (single, False), (standard, False)):
+    slots = ((usual, False), (usual, True), (single, False), (standard, False), (ibex, False))
+    for core, sharing in slots:
         yield (
             f"slots on {core.name}",
             lambda core=core, sharing=sharing: _slot_rows(core, sharing, settings),

@@ -45,6 +45,11 @@ def picorv32() -> Core:
     )
 
 
+def ibex() -> Core:
+    """Ibex without a cache, on memory that answers in the cycle after the request."""
+    return Core(name="Ibex maxperf", hardware=model.ibex(), context=Context.IBEX)
+
+
 def everyone() -> Sequence[Core]:
     """All columns of the results."""
     return (
@@ -53,4 +58,5 @@ def everyone() -> Sequence[Core]:
         vexriscv("standard", litex_bus=True),
         vexriscv("full"),
         picorv32(),
+        ibex(),
     )

@@ -3,7 +3,8 @@
 Definitions, the same for every core. Cycle 0 is the first one in which the core's input is high.
 
 - *first*: the cycle in which the handler's first instruction is in the execute stage (X of TierV,
-  execute of VexRiscv, the cycle behind the launch in PicoRV32).
+  execute of VexRiscv, ID/EX of Ibex, the cycle behind the launch in PicoRV32). A jump in a table of
+  vectors is not yet the handler's first.
 - *store*: the cycle in which the handler's first store is on the port of the core's bus.
 - *back*: the cycle in which the interrupted program retires its first instruction behind the
   handler's last.
@@ -91,11 +92,17 @@ def latency_program(
 
 
 def of_handler(core: Core, program: Program, trace: np.ndarray) -> np.ndarray:
-    """Which of the retired instructions are the handler's."""
+    """Which of the retired instructions are the handler's, a jump to it among them."""
     if core.context is Context.TIERS:
         return trace["tier"] != 0
     begin, end = (program.symbol(f"_handler_{name}").address for name in ("begin", "end"))
     return (trace["pc"] >= begin) & (trace["pc"] < end)
+
+
+def entries(program: Program, trace: np.ndarray) -> np.ndarray:
+    """Cycles in which a trap handler's first instruction came to the execute stage."""
+    own = trace[trace["pc"] == program.symbol("_handler_begin").address]
+    return own["cycle"].astype(np.int64) - own["age"]
 
 
 def _round_starts(program: Program, trace: np.ndarray) -> np.ndarray:
@@ -139,6 +146,8 @@ def examine(core: Core, program: Program, result: Run, period: int | None) -> La
     own = np.flatnonzero(handles)
     executed = cycles[own] - trace["age"][own]
     firsts = np.searchsorted(executed, rises)
+    entered = executed if core.context is Context.TIERS else entries(program, trace)
+    entered = entered[np.searchsorted(entered, rises)]
     stores = result.stores_to(DevicePage.LOWER)
     if len(stores) != len(rises):
         raise RunError(f"{len(rises)} rises on {core.name}, but {len(stores)} were served")
@@ -152,7 +161,7 @@ def examine(core: Core, program: Program, result: Run, period: int | None) -> La
         gaps = np.diff(times[programs]) - 1
         columns.append(
             (
-                executed[firsts[index]] - rises[index],
+                entered[index] - rises[index],
                 stores[index] - rises[index],
                 times[-1] - rises[index],
                 gaps[np.diff(programs) > 1].sum(),

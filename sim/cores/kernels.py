@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import pythondata_cpu_ibex
 
 from ..firmware import FIRMWARE
 from .program import FLAGS, Program, build_program
@@ -36,9 +37,8 @@ _CYCLES = 40_000_000
 _KERNELS = FIRMWARE / "kernels"
 _PASSES = re.compile(r"DHRYSTONE_PASSES = (\d+)")
 
-#: The package that carries CoreMark, beside the sources of Ibex.
-COREMARK_PACKAGE = "pythondata-cpu-ibex"
-_COREMARK_PLACE = "system_verilog/vendor/eembc_coremark"
+#: The folder of CoreMark in the package of Ibex.
+_COREMARK_PLACE = "vendor/eembc_coremark"
 #: Files of CoreMark.
 COREMARK_SOURCES = (
     "core_list_join.c",
@@ -112,10 +112,9 @@ def _intervals(result: Run) -> list[KernelTime]:
     return [KernelTime(end[0] - begin[0], end[1] - begin[1]) for begin, end in pairs]
 
 
-def packaged_coremark() -> Path | None:
-    """The folder of the package's CoreMark; None if the package is not installed."""
-    spec = importlib.util.find_spec(COREMARK_PACKAGE.replace("-", "_"))
-    return spec and Path(spec.origin).parent / _COREMARK_PLACE
+def packaged_coremark() -> Path:
+    """The folder of CoreMark beside Ibex's sources."""
+    return Path(pythondata_cpu_ibex.data_location) / _COREMARK_PLACE
 
 
 def check_coremark(folder: Path) -> None:

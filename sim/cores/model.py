@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pythondata_cpu_ibex
 from litex.soc.cores.cpu.picorv32 import PicoRV32
 from litex.soc.cores.cpu.vexriscv import VexRiscv
 
@@ -28,6 +29,9 @@ DMEM = Region(base=0x3000_0000, size_bytes=64 << 10)
 RESET_ADDRESS = IMEM.base
 #: Where PicoRV32 jumps for an interrupt; LiteX has it 16 bytes behind the reset address.
 PICORV32_VECTOR = RESET_ADDRESS + 0x10
+
+#: Ibex's sources.
+IBEX_PACKAGE = "pythondata-cpu-ibex"
 
 #: A retired instruction in the trace: when, where, who, and how long ago it was first in the
 #: execute stage.
@@ -71,19 +75,22 @@ class Hardware:
     #: The source in ``harness/`` that drives it.
     driver: str
     top: str
-    source: Path
+    sources: tuple[Path, ...]
+    #: Where Verilator finds further modules and what is included.
+    folders: tuple[Path, ...] = ()
     #: Values of the top module's parameters.
     parameters: tuple[tuple[str, int], ...] = ()
-    #: Signals inside the top module that the driver reads.
+    #: Signals that the driver reads, inside this module if it is not the top.
     visible: tuple[str, ...] = ()
+    visible_in: str = ""
 
     @property
     def digest(self) -> str:
         """Of everything that the program is made of."""
         total = hashlib.sha256(importlib.metadata.version("verilator").encode())
-        options = (self.parameters, self.visible, _VERILATOR_FLAGS, HARNESS_FLAGS)
+        options = (self.folders, self.parameters, self.visible, _VERILATOR_FLAGS, HARNESS_FLAGS)
         total.update(repr((options, device_header(), _trace_header())).encode())
-        for path in (self.source, *sorted(_HARNESS.iterdir()), *_SHARED):
+        for path in (*self.sources, *sorted(_HARNESS.iterdir()), *_SHARED):
             total.update(path.read_bytes())
         return total.hexdigest()[:12]
 
@@ -102,7 +109,7 @@ def tierv(tiers: int, extensions: Sequence[str] = ()) -> Hardware:
     """The core with its local memories."""
     source = core_verilog(Cluster, tierv_params(tiers, extensions), "cluster")
     name = "-".join(("tierv", str(tiers), *extensions))
-    return Hardware(name=name, driver="core_tierv", top="cluster", source=source)
+    return Hardware(name=name, driver="core_tierv", top="cluster", sources=(source,))
 
 
 class _Platform:
@@ -124,7 +131,7 @@ def vexriscv(variant: str) -> Hardware:
         name=f"vexriscv-{variant}",
         driver="core_vexriscv",
         top="VexRiscv",
-        source=platform.sources[0],
+        sources=(platform.sources[0],),
         visible=(
             "execute_arbitration_isValid",
             "execute_arbitration_isStuck",
@@ -151,9 +158,41 @@ def picorv32() -> Hardware:
         name="picorv32",
         driver="core_picorv32",
         top="picorv32",
-        source=platform.sources[0],
+        sources=(platform.sources[0],),
         parameters=tuple(sorted(parameters.items())),
         visible=("cpu_state", "launch_next_insn", "dbg_insn_addr"),
+    )
+
+
+@cache
+def ibex() -> Hardware:
+    """Ibex in its configuration `maxperf`: a third stage, a multiplier of one cycle, an adder of
+    its own for the targets of branches."""
+    root = Path(pythondata_cpu_ibex.data_location)
+    rtl, vendor = root / "rtl", root / "vendor/lowrisc_ip"
+    primitives = root / "dv/uvm/core_ibex/common/prim"
+    library = vendor / "ip/prim/rtl"
+    packages = ("mubi", "ram_1p", "secded", "cipher", "count", "util")
+    return Hardware(
+        name="ibex-maxperf",
+        driver="core_ibex",
+        top="ibex_top",
+        sources=(
+            primitives / "prim_pkg.sv",
+            *(library / f"prim_{name}_pkg.sv" for name in packages),
+            rtl / "ibex_pkg.sv",
+            *sorted(set(rtl.glob("*.sv")) - {*rtl.glob("*_pkg.sv"), *rtl.glob("*trac*.sv")}),
+        ),
+        folders=(
+            library,
+            primitives,
+            vendor / "ip/prim_generic/rtl",
+            vendor / "dv/sv/dv_utils",
+        ),
+        # ibex_pkg::RV32MSingleCycle
+        parameters=(("BranchTargetALU", 1), ("RV32M", 3), ("WritebackStage", 1)),
+        visible=("instr_valid_id", "pc_id", "instr_id_done", "instr_done_wb", "pc_wb"),
+        visible_in="ibex_core",
     )
 
 
@@ -209,11 +248,13 @@ def _includes(files: Sequence[Path]) -> str:
 def _compile(hardware: Hardware, folder: Path, program: Path) -> None:
     generated, objects = folder / "verilated", folder / "objects"
     settings = folder / "visible.vlt"
-    lines = [f'public_flat_rd -module "{hardware.top}" -var "{name}"' for name in hardware.visible]
+    module = hardware.visible_in or hardware.top
+    lines = [f'public_flat_rd -module "{module}" -var "{name}"' for name in hardware.visible]
     settings.write_text("\n".join(["`verilator_config", *lines]) + "\n")
     parameters = [f"-G{name}=32'd{value}" for name, value in hardware.parameters]
-    arguments = [*_VERILATOR_FLAGS, "--top-module", hardware.top, *parameters]
-    verilate([*arguments, settings, hardware.source], generated, folder / "verilate.log")
+    folders = [word for path in hardware.folders for word in ("-y", path)]
+    arguments = [*_VERILATOR_FLAGS, "--top-module", hardware.top, *parameters, *folders]
+    verilate([*arguments, settings, *hardware.sources], generated, folder / "verilate.log")
     (generated / "bench_device.h").write_text(device_header())
     (generated / "trace_record.h").write_text(_trace_header())
     flags = [*trace_defines(None), *(f"-I{path}" for path in (generated, _HARNESS, CORE_SOURCES))]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..elf import Program
 from ..firmware import FIRMWARE
-from .interrupts import Background, Handler, latency_program, of_handler, round_cycles
+from .interrupts import Background, Handler, entries, latency_program, of_handler, round_cycles
 from .program import Context, build_program
 from .run import Core, Rises, RunError, run
 
@@ -68,14 +68,13 @@ def measure_nested(core: Core, *, count: int, seed: int) -> Nest:
     cycle = trace["cycle"].astype(np.int64)
     executed = cycle - trace["age"]
     handles = of_handler(core, program, trace)
-    entry = program.symbol("_handler_begin").address
     starts = result.rises[:, 0].reshape(-1, LEVELS)
     columns = []
     for level in range(1, LEVELS + 1):
         if core.context is Context.TIERS:
             own = executed[trace["tier"] == level]
         else:
-            own = executed[trace["pc"] == entry]
+            own = entries(program, trace)
         columns.append(own[np.searchsorted(own, starts[:, level - 1])] - starts[:, level - 1])
     own = np.flatnonzero(handles)
     begins = np.searchsorted(executed[own], starts[:, 0])

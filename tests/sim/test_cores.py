@@ -41,7 +41,7 @@ def test_a_kernel_that_finds_something_else_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "core", [cores.vexriscv("standard"), cores.picorv32()], ids=lambda core: core.name
+    "core", [cores.vexriscv("standard"), cores.picorv32(), cores.ibex()], ids=lambda core: core.name
 )
 def test_interrupts_of_the_peers_cost_what_another_bench_found(core):
     known = REFERENCES[core.name]
@@ -52,8 +52,8 @@ def test_interrupts_of_the_peers_cost_what_another_bench_found(core):
     assert within(leaf.first.min(), known.first[0])
     # The gap that an interrupt tears depends on the instruction behind it where that takes several
     # cycles, and few arrivals do not meet the shortest.
-    assert within(leaf.taken.min(), known.taken_leaf[0], 0.1)
-    assert within(calls.taken.min(), known.taken_calls[0])
+    assert within(leaf.taken.min() - known.beside_taken, known.taken_leaf[0], 0.1)
+    assert within(calls.taken.min() - known.beside_taken, known.taken_calls[0])
     assert within(calls.store.min(), known.store[0])
     for found in (leaf, calls):
         assert (found.first < found.store).all()

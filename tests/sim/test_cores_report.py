@@ -8,10 +8,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from tierv.sim.cores import __main__ as command_line
 from tierv.sim.cores import report, verdict
 from tierv.sim.cores.__main__ import main
-from tierv.sim.cores.run import RunError
 from tierv.sim.experiments.readme import README, fill
 
 
@@ -145,19 +143,6 @@ def test_a_wrong_command_line_is_refused(words, message):
     done = CliRunner().invoke(main, ["bench", *words])
     assert done.exit_code != 0
     assert message in " ".join(done.output.split())
-
-
-def test_without_its_package_coremark_is_not_measured_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(command_line, "packaged_coremark", lambda: None)
-    monkeypatch.setattr(command_line, "measure_all", lambda settings, tell: measured(settings))
-
-    def measured(settings):
-        assert settings.coremark is None
-        raise RunError("far enough")
-
-    done = CliRunner().invoke(main, ["bench"])
-    assert "CoreMark is not measured: install pythondata-cpu-ibex" in done.output
-    assert "far enough" in done.output
 
 
 def test_results_tell_where_coremark_is_from(monkeypatch, tmp_path):

@@ -1,9 +1,8 @@
 // VexRiscv as LiteX has it: caches, Wishbone for instructions and for data.
-#include <array>
-
 #include "Vcore.h"
 #include "Vcore___024root.h"
 #include "core.h"
+#include "execute_stage.h"
 #include "port.h"
 
 namespace {
@@ -34,16 +33,12 @@ class VexRiscv : public Core {
         core_.eval();
         serve();
         const auto& inside = *core_.rootp;
-        const bool executes = inside.VexRiscv__DOT__execute_arbitration_isValid;
-        const uint32_t pc = inside.VexRiscv__DOT__decode_to_execute_PC;
-        if (executes && (entered_ || pc != execute_pc_)) begun_[slot(pc)] = cycle_;
-        // The next one, if any, is new in the stage.
-        entered_ = !executes || !inside.VexRiscv__DOT__execute_arbitration_isStuck;
-        execute_pc_ = pc;
+        stage_.observe(cycle_, inside.VexRiscv__DOT__execute_arbitration_isValid,
+                       inside.VexRiscv__DOT__decode_to_execute_PC,
+                       !inside.VexRiscv__DOT__execute_arbitration_isStuck);
         if (!inside.VexRiscv__DOT__writeBack_arbitration_isFiring) return false;
-        retired.pc = inside.VexRiscv__DOT__memory_to_writeBack_PC;
-        retired.tier = 0;
-        retired.age = static_cast<uint32_t>(cycle_ - begun_[slot(retired.pc)]);
+        const uint32_t pc = inside.VexRiscv__DOT__memory_to_writeBack_PC;
+        retired = {pc, 0, stage_.age(cycle_, pc)};
         return true;
     }
 
@@ -54,8 +49,6 @@ class VexRiscv : public Core {
     }
 
    private:
-    static size_t slot(uint32_t pc) { return pc >> 2 & 0xff; }
-
     void serve() {
         const Request masters[2] = {
             {core_.iBusWishbone_CYC && core_.iBusWishbone_STB, false, core_.iBusWishbone_ADR << 2,
@@ -82,10 +75,7 @@ class VexRiscv : public Core {
     SharedPort shared_;
     bool share_;
     uint64_t cycle_ = 0;
-    uint32_t execute_pc_ = 0;
-    bool entered_ = true;
-    // The cycle in which the instruction with such a PC came to the execute stage.
-    std::array<uint64_t, 256> begun_{};
+    ExecuteStage stage_;
 };
 
 }  // namespace

@@ -1,0 +1,76 @@
+"""riscv-tests and riscv-arch-test, which lie beside Ibex's sources, on the core."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import pythondata_cpu_ibex
+from click.testing import CliRunner
+from suite_programs import SOURCES, compile_source
+
+from tierv.sim.__main__ import main
+from tierv.sim.run_elf import Status
+
+_VENDOR = Path(pythondata_cpu_ibex.data_location) / "vendor"
+_TESTS = _VENDOR / "riscv-tests/isa"
+_ARCH = _VENDOR / "riscv-arch-tests/riscv-test-suite"
+#: It wants triggers, which the core has with external debug.
+_NOT_OURS = {"breakpoint"}
+
+
+def sources(root: Path, folders: tuple[str, ...]) -> list:
+    """All tests of these folders, each with a name for it."""
+    found = [path for folder in folders for path in sorted((root / folder).glob("*.S"))]
+    names = (path.relative_to(root).with_suffix("").as_posix() for path in found)
+    return [
+        pytest.param(path, id=name)
+        for path, name in zip(found, names, strict=True)
+        if path.stem not in _NOT_OURS
+    ]
+
+
+RISCV_TESTS = sources(_TESTS, ("rv32ui", "rv32um", "rv32mi"))
+ARCH_TESTS = sources(_ARCH / "rv32i_m", ("I/src", "M/src", "Zifencei/src", "privilege/src"))
+
+
+def run_elf(*words: str | Path) -> None:
+    done = CliRunner().invoke(main, ["run-elf", *map(str, words)])
+    assert done.exit_code == Status.PASSED, done.output
+
+
+def spike_signature(elf: Path, path: Path) -> list[str]:
+    """What Spike leaves in the signature, word by word."""
+    subprocess.run(
+        ["spike", "--isa=rv32im_zicsr_zifencei", "-m0x80000000:0x200000",
+         f"+signature={path}", "+signature-granularity=4", elf],
+        check=True,
+        timeout=60,
+    )  # fmt: skip
+    return path.read_text().split()
+
+
+def test_all_tests_are_there():
+    assert len(RISCV_TESTS) == 39 + 8 + 13
+    assert len(ARCH_TESTS) == 39 + 8 + 1 + 15
+
+
+@pytest.mark.parametrize("source", RISCV_TESTS)
+def test_riscv_tests_pass(source, tmp_path):
+    places = (SOURCES, _VENDOR / "riscv-test-env", _TESTS / "macros/scalar")
+    run_elf(compile_source(source, tmp_path, [f"-I{place}" for place in places]))
+
+
+@pytest.mark.parametrize("source", ARCH_TESTS)
+def test_signatures_of_riscv_arch_test_are_spike_s(source, tmp_path):
+    options = [f"-I{SOURCES}", f"-I{_ARCH / 'env'}", "-DXLEN=32", "-DTEST_CASE_1=True"]
+    options.append("-Wl,-e,rvtest_entry_point")
+    if "privilege" in source.parts:
+        options.append("-Drvtest_mtrap_routine=True")
+    elf = compile_source(source, tmp_path, options)
+    signature = tmp_path / "signature"
+    run_elf("--signature", signature, elf)
+    found = signature.read_text().split()
+    assert len(found) >= 4
+    assert found == spike_signature(elf, tmp_path / "spike")
