@@ -129,6 +129,9 @@ def main() -> None:
     type=click.Choice(["zba", "zbb", "zbs", "none"]),
     help="Build these extensions in, or none of them, instead of the usual ones.",
 )
+@click.option("--icache-bytes", type=int, default=0, show_default=True)
+@click.option("--dcache-bytes", type=int, default=0, show_default=True)
+@click.option("--debug", is_flag=True, help="The core with debug mode and triggers.")
 @click.option("--path", is_flag=True, help="Print each design's slowest path.")
 @click.option("--breakdown", "parts", is_flag=True, help="Print the area of every part.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count(), show_default=True)
@@ -143,6 +146,9 @@ def run(
     lines: int,
     counters: bool,
     extensions: tuple[str, ...],
+    icache_bytes: int,
+    dcache_bytes: int,
+    debug: bool,
     path: bool,
     parts: bool,
     jobs: int,
@@ -154,6 +160,8 @@ def run(
     """
     page = console()
     options = {"lines": lines, "counters": counters}
+    more = {"icache_bytes": icache_bytes, "dcache_bytes": dcache_bytes, "debug": debug}
+    options |= {name: value for name, value in more.items() if value}
     if extensions:
         options |= {name: name in extensions for name in ("zba", "zbb", "zbs")}
     which = {"both": (True, False), "with": (True,), "without": (False,)}[memories]

@@ -286,6 +286,7 @@ def test_the_readme_has_the_table_of_the_golden_results():
         (["--tiers", "9"], "tiers must be an integer from 1 to 8, not 9"),
         (["--peer", "z80"], "'z80' is not one of"),
         (["--seeds", "0"], "0 is not in the range"),
+        (["--dcache-bytes", "5"], "dcache_bytes must be 0 or a power of two"),
     ],
 )
 def test_a_wrong_command_line_is_refused(words, message):
