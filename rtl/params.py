@@ -16,6 +16,8 @@ MIN_CACHE_BYTES, MAX_CACHE_BYTES = 1 << 10, 1 << 16
 MIN_LINE_BYTES, MAX_LINE_BYTES = 1 << 4, 1 << 7
 #: Most triggers of a tier.
 MAX_TRIGGERS = 4
+#: Optional extensions of the instruction set, each a parameter of the core.
+EXTENSIONS = ("zba", "zbb", "zbs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,8 +182,8 @@ class CoreParams:
 
     @property
     def extensions(self) -> tuple[str, ...]:
-        """Optional extensions of the instruction set, as in a string that names it."""
-        return tuple(name for name in ("zba", "zbb", "zbs") if getattr(self, name))
+        """Optional extensions that it has, as in a string that names the instruction set."""
+        return tuple(name for name in EXTENSIONS if getattr(self, name))
 
     @property
     def tier_bits(self) -> int:

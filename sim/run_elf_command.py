@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
-from tierv.rtl.params import CoreParams, Region
+from tierv.rtl.params import EXTENSIONS, CoreParams, Region
 from tierv.rtl.verilog import NUMBER
 
+from .elf import Program
 from .run_elf import Outputs, Ram, ram_for, read_program, run_program, verdict
 
 _NEW_FILE = click.Path(dir_okay=False, path_type=Path)
@@ -54,6 +57,24 @@ def _ram(numbers: tuple[int, int]) -> Ram:
     return Ram(base, size)
 
 
+def _params(program: Program, options: Mapping[str, Any]) -> CoreParams:
+    """The core that the options tell."""
+    usual = CoreParams()
+    reset_address = options["reset_address"]
+    try:
+        return replace(
+            usual,
+            tiers=options["tiers"],
+            lines=options["lines"],
+            reset_address=program.entry if reset_address is None else reset_address,
+            imem=_region("imem", options["imem"], usual.imem),
+            dmem=_region("dmem", options["dmem"], usual.dmem),
+            **dict.fromkeys(options["extensions"], True),
+        )
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
 @click.command("run-elf")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--reset-address", type=NUMBER, help="Instead of the file's entry.")
@@ -68,6 +89,13 @@ def _ram(numbers: tuple[int, int]) -> Ram:
 )
 @click.option("--tiers", type=int, default=CoreParams.tiers, show_default=True)
 @click.option("--lines", type=int, default=CoreParams.lines, show_default=True)
+@click.option(
+    "--extension",
+    "extensions",
+    multiple=True,
+    type=click.Choice(EXTENSIONS),
+    help="Of the instruction set, may be repeated.",
+)
 @click.option(
     "--max-cycles", type=click.IntRange(1), default=10_000_000, show_default=True, help="Limit."
 )
@@ -89,7 +117,7 @@ def _ram(numbers: tuple[int, int]) -> Ram:
 )
 @click.option("--trace", type=_NEW_FILE, help="Write a commit log in the form of Spike's.")
 @click.option("--wave", type=_NEW_FILE, help="Write a VCD; builds another model.")
-def run_elf(file: Path, reset_address, imem, dmem, rams, tiers, lines, **options) -> None:
+def run_elf(file: Path, rams, **options) -> None:
     """Run FILE, an RV32 executable, on the core alone; it ends by writing to tohost.
 
     Memory is derived from the file: what is not in local memories is RAM on the bus around the
@@ -97,18 +125,7 @@ def run_elf(file: Path, reset_address, imem, dmem, rams, tiers, lines, **options
     RV32 executable, 4 a segment is in no memory, 5 no end within the limit, 6 no model.
     """
     program = read_program(file)
-    usual = CoreParams()
-    try:
-        params = replace(
-            usual,
-            tiers=tiers,
-            lines=lines,
-            reset_address=program.entry if reset_address is None else reset_address,
-            imem=_region("imem", imem, usual.imem),
-            dmem=_region("dmem", dmem, usual.dmem),
-        )
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+    params = _params(program, options)
     memories = [_ram(numbers) for numbers in rams] or ram_for(program, params)
     if options["tohost"] is None and "tohost" not in program.symbols:
         click.echo(f"{file} has no symbol tohost: only the console can end it", err=True)

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tierv.rtl.params import EXTENSIONS
+
 from . import cores
 from .kernels import run_coremark, run_kernels
 
-EXTENSIONS = ("zba", "zbb", "zbs")
 #: What the compiler may use, in the order of the columns.
 CHOICES: Sequence[Sequence[str]] = (
     ("zba",),
     ("zbb",),
     ("zba", "zbb"),
     ("zbs",),
-    ("zba", "zbb", "zbs"),
+    EXTENSIONS,
 )
 
 

@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from tierv.rtl.params import CoreParams
+from tierv.rtl.params import EXTENSIONS, CoreParams
 
 from ..commands import Commands
 from ..experiments.report import cell, console
@@ -126,7 +126,7 @@ def main() -> None:
     "--extension",
     "extensions",
     multiple=True,
-    type=click.Choice(["zba", "zbb", "zbs", "none"]),
+    type=click.Choice([*EXTENSIONS, "none"]),
     help="Build these extensions in, or none of them, instead of the usual ones.",
 )
 @click.option("--icache-bytes", type=int, default=0, show_default=True)
@@ -163,7 +163,7 @@ def run(
     more = {"icache_bytes": icache_bytes, "dcache_bytes": dcache_bytes, "debug": debug}
     options |= {name: value for name, value in more.items() if value}
     if extensions:
-        options |= {name: name in extensions for name in ("zba", "zbb", "zbs")}
+        options |= {name: name in extensions for name in EXTENSIONS}
     which = {"both": (True, False), "with": (True,), "without": (False,)}[memories]
     subjects = _subjects(tiers, plain, which, () if no_peers else peers, **options)
     flows = [_flow(subject) for subject in subjects]

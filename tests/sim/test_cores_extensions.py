@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tierv.rtl.params import EXTENSIONS
 from tierv.sim.cores import extensions, kernels
-from tierv.sim.cores.extensions import CHOICES, EXTENSIONS, Gains
+from tierv.sim.cores.extensions import CHOICES, Gains
 from tierv.sim.cores.kernels import KernelTime
 
 
