@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from bus_model import lane_bits, merged
 from litex.gen import LiteXModule
 from litex.soc.interconnect import wishbone
 from migen import passive, run_simulation
@@ -66,10 +67,6 @@ class Bench(LiteXModule):
         return read
 
 
-def bits(mask: int) -> int:
-    return sum(0xFF << 8 * lane for lane in range(4) if mask >> lane & 1)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_each_way_finds_what_it_has_stored_beside_the_others_bytes(seed):
     bench = Bench()
@@ -83,12 +80,12 @@ def test_each_way_finds_what_it_has_stored_beside_the_others_bytes(seed):
             address = rng.randrange(WORDS)
             if rng.random() < 0.3:
                 read = yield from bench.transfer(index, address, None)
-                assert read & bits(0b11 << 2 * index) == mine[address]
+                assert read & lane_bits(0b11 << 2 * index) == mine[address]
             else:
                 mask = rng.randrange(1, 4) << 2 * index
                 value = rng.getrandbits(32)
                 yield from bench.transfer(index, address, value, mask)
-                mine[address] = mine[address] & ~bits(mask) | value & bits(mask)
+                mine[address] = merged(mine[address], value, mask)
         done.append(index)
 
     drivers = [drive(0), drive(1), bench.serve(0), bench.serve(1)]
@@ -128,7 +125,7 @@ def test_a_whole_word_is_not_undone_by_bytes_of_the_other_way(whole):
             yield from bench.transfer(whole, 0, value)
             read = yield from bench.transfer(whole, 0, None)
             # The other one has only the last byte.
-            assert read & bits(0b0111) == value & bits(0b0111)
+            assert read & lane_bits(0b0111) == value & lane_bits(0b0111)
 
     def some_bytes():
         rng = random.Random(5)
