@@ -1,7 +1,14 @@
-// The target that the sources of riscv-arch-test include: how a test ends, and where its signature is.
+// The target that the sources of riscv-arch-test include: how a test begins and ends, and where its
+// signature is.
 #pragma once
 
 #include "env.h"
+
+// The sources put their entry behind this.
+.section .text.init, "ax"
+.globl _start
+_start:
+    j       rvtest_entry_point
 
 #define RVMODEL_BOOT
 
