@@ -19,6 +19,8 @@ from .params import FAST_ETHERNET, GIGABIT_ETHERNET
 #: Clock cycles in a byte.
 _MII_BYTE_CYCLES, _RMII_BYTE_CYCLES = 2, 4
 _GMII_BYTE_CYCLES = 1
+#: A crossing of clocks that is one row of LUT RAM deep.
+_CROSSING_WORDS = 16
 
 
 class InterFrameGap(LiteXModule):
@@ -153,17 +155,27 @@ def shorten_paths(core: LiteEthMACCore) -> None:
     """Registers between the stages of a MAC, for 125 MHz in an FPGA that is full.
 
     To be called before the MAC is finalized. Without them, what the wire takes decides in the same
-    cycle which word of the crossing's memory is read next.
+    cycle which word of the crossing's memory is read next. That memory has words enough for the
+    time in which the two sides hear of each other, and no more than LUT RAM has in a row.
     """
+
+    def place_of(path, stage: type) -> int:
+        return next(i for i, one in enumerate(path.pipeline) if isinstance(one, stage))
 
     def buffer_behind(path, stage: type, domain: str, width: int) -> None:
         buffer = ClockDomainsRenamer(domain)(
             stream.Buffer(eth_phy_description(width), pipe_ready=True)
         )
         path.submodules += buffer
-        index = next(i for i, one in enumerate(path.pipeline) if isinstance(one, stage))
-        path.pipeline.insert(index + 1, buffer)
+        path.pipeline.insert(place_of(path, stage) + 1, buffer)
 
-    buffer_behind(core.tx_datapath, stream.ClockDomainCrossing, "eth_tx", len(core.sink.data))
-    buffer_behind(core.tx_datapath, LiteEthMACPaddingInserter, "eth_tx", 8)
+    width, path = len(core.sink.data), core.tx_datapath
+    index = place_of(path, stream.ClockDomainCrossing)
+    path._submodules.remove((None, path.pipeline[index]))
+    path.pipeline[index] = crossing = stream.ClockDomainCrossing(
+        eth_phy_description(width), cd_from="sys", cd_to="eth_tx", depth=_CROSSING_WORDS
+    )
+    path.submodules += crossing
+    buffer_behind(path, stream.ClockDomainCrossing, "eth_tx", width)
+    buffer_behind(path, LiteEthMACPaddingInserter, "eth_tx", 8)
     buffer_behind(core.rx_datapath, CrcChecker, "eth_rx", 8)
