@@ -12,16 +12,20 @@
 
 #include <stdint.h>
 
-#if defined(CONTEXT_TRAP)
-
-#ifdef BENCH_OWN
-#include "tier.h"
-#endif
+#ifndef CONTEXT_TIERS
 
 /* GCC saves what the function and those that it calls may change, and returns with mret. */
 #define INTERRUPT_HANDLER __attribute__((interrupt("machine"), section(".vector")))
 
 void handler(void);
+
+#endif
+
+#if defined(CONTEXT_TRAP)
+
+#ifdef BENCH_OWN
+#include "tier.h"
+#endif
 
 static inline void context_start(uint32_t lines)
 {
@@ -37,11 +41,9 @@ static inline void context_start(uint32_t lines)
 
 #elif defined(CONTEXT_PICORV32)
 
-/* The same function with PicoRV32's return: its vector is where the section .vector begins, and the
+/* PicoRV32's return in the handler: its vector is where the section .vector begins, and the
  * address to return to is kept in q0. */
 __asm__(".macro mret\n.insn r 0x0b, 0, 2, x0, x0, x0\n.endm");
-
-#define INTERRUPT_HANDLER __attribute__((interrupt("machine"), section(".vector")))
 
 static inline void context_start(uint32_t lines)
 {
@@ -60,10 +62,7 @@ __asm__(".section .handler, \"ax\"\n"
         ".endr\n"
         ".text");
 
-#define INTERRUPT_HANDLER __attribute__((interrupt("machine"), section(".vector")))
-
 extern const uint32_t vector_table[];
-void handler(void);
 
 static inline void context_start(uint32_t lines)
 {

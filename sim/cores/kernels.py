@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pythondata_cpu_ibex
-
 from ..firmware import FIRMWARE
+from .model import IBEX_SOURCES
 from .program import FLAGS, Program, build_program
 from .run import Core, Run, RunError, run
 
@@ -37,8 +36,6 @@ _CYCLES = 40_000_000
 _KERNELS = FIRMWARE / "kernels"
 _PASSES = re.compile(r"DHRYSTONE_PASSES = (\d+)")
 
-#: The folder of CoreMark in the package of Ibex.
-_COREMARK_PLACE = "vendor/eembc_coremark"
 #: Files of CoreMark.
 COREMARK_SOURCES = (
     "core_list_join.c",
@@ -114,7 +111,7 @@ def _intervals(result: Run) -> list[KernelTime]:
 
 def packaged_coremark() -> Path:
     """The folder of CoreMark beside Ibex's sources."""
-    return Path(pythondata_cpu_ibex.data_location) / _COREMARK_PLACE
+    return IBEX_SOURCES / "vendor/eembc_coremark"
 
 
 def check_coremark(folder: Path) -> None:

@@ -30,8 +30,9 @@ RESET_ADDRESS = IMEM.base
 #: Where PicoRV32 jumps for an interrupt; LiteX has it 16 bytes behind the reset address.
 PICORV32_VECTOR = RESET_ADDRESS + 0x10
 
-#: Ibex's sources.
+#: Ibex, with CoreMark and suites of tests beside it.
 IBEX_PACKAGE = "pythondata-cpu-ibex"
+IBEX_SOURCES = Path(pythondata_cpu_ibex.data_location)
 
 #: A retired instruction in the trace: when, where, who, and how long ago it was first in the
 #: execute stage.
@@ -168,9 +169,8 @@ def picorv32() -> Hardware:
 def ibex() -> Hardware:
     """Ibex in its configuration `maxperf`: a third stage, a multiplier of one cycle, an adder of
     its own for the targets of branches."""
-    root = Path(pythondata_cpu_ibex.data_location)
-    rtl, vendor = root / "rtl", root / "vendor/lowrisc_ip"
-    primitives = root / "dv/uvm/core_ibex/common/prim"
+    rtl, vendor = IBEX_SOURCES / "rtl", IBEX_SOURCES / "vendor/lowrisc_ip"
+    primitives = IBEX_SOURCES / "dv/uvm/core_ibex/common/prim"
     library = vendor / "ip/prim/rtl"
     packages = ("mubi", "ram_1p", "secded", "cipher", "count", "util")
     return Hardware(

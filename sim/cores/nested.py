@@ -69,12 +69,10 @@ def measure_nested(core: Core, *, count: int, seed: int) -> Nest:
     executed = cycle - trace["age"]
     handles = of_handler(core, program, trace)
     starts = result.rises[:, 0].reshape(-1, LEVELS)
+    entered = entries(program, trace)
     columns = []
     for level in range(1, LEVELS + 1):
-        if core.context is Context.TIERS:
-            own = executed[trace["tier"] == level]
-        else:
-            own = entries(program, trace)
+        own = executed[trace["tier"] == level] if core.context is Context.TIERS else entered
         columns.append(own[np.searchsorted(own, starts[:, level - 1])] - starts[:, level - 1])
     own = np.flatnonzero(handles)
     begins = np.searchsorted(executed[own], starts[:, 0])

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import pythondata_cpu_ibex
 from click.testing import CliRunner
 from suite_programs import SOURCES, compile_source
 
 from tierv.rtl.params import EXTENSIONS
 from tierv.sim.__main__ import main
+from tierv.sim.cores.model import IBEX_SOURCES
 from tierv.sim.run_elf import Status
 
-_VENDOR = Path(pythondata_cpu_ibex.data_location) / "vendor"
+_VENDOR = IBEX_SOURCES / "vendor"
 _TESTS = _VENDOR / "riscv-tests/isa"
 _ARCH = _VENDOR / "riscv-arch-tests/riscv-test-suite"
 #: It wants triggers, which the core has with external debug; the others are Zbc's.

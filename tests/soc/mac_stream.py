@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 from litex.soc.interconnect.stream import Endpoint
 from migen import Module, Record
 
@@ -21,6 +23,11 @@ def stream_pins(block: Module, sink: Endpoint, source: Endpoint) -> list[Record]
             block.comb += getattr(sink, name).eq(getattr(sink_pins, name))
             block.comb += getattr(source_pins, name).eq(getattr(source, name))
     return [sink_pins, source_pins]
+
+
+def with_fcs(data: bytes) -> bytes:
+    """A frame with the check sequence behind it, as on the wire."""
+    return data + zlib.crc32(data).to_bytes(4, "little")
 
 
 def words_of(frame: bytes, *, wrong: bool = False) -> list[Word]:
@@ -51,11 +58,15 @@ class FrameCollector:
 
     def take(self, dut) -> bool:
         """The word on the pins; returns whether it ends a frame."""
-        data = int(dut.source_data.value).to_bytes(4, "little")
-        if not dut.source_last.value:
+        pins = (dut.source_data, dut.source_last, dut.source_last_be)
+        return self.add(*(int(pin.value) for pin in pins))
+
+    def add(self, word: int, last: int, last_be: int) -> bool:
+        """A word; returns whether it ends a frame."""
+        data = word.to_bytes(4, "little")
+        if not last:
             self._part += data
             return False
-        last_be = int(dut.source_last_be.value)
         assert last_be.bit_count() == 1
         self.frames.append(bytes(self._part) + data[: last_be.bit_length()])
         self._part.clear()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import zlib
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,6 +10,7 @@ from liteeth.common import eth_phy_description
 from liteeth.mac.core import LiteEthMACCore
 from litex.gen.sim import run_simulation
 from litex.soc.interconnect import stream
+from mac_stream import with_fcs
 
 from tierv.soc.crc_checker import CrcChecker, in_place_of_liteeths
 
@@ -23,10 +23,6 @@ class Seen:
 
     frames: list[tuple[bytes, bool]] = field(default_factory=list)
     errors: int = 0
-
-
-def with_fcs(data: bytes) -> bytes:
-    return data + zlib.crc32(data).to_bytes(4, "little")
 
 
 def run(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import zlib
 
 import pytest
 from liteeth.common import eth_phy_description
@@ -12,6 +11,7 @@ from liteeth.phy.ecp5rgmii import LiteEthPHYRGMIIRX
 from litex.gen import LiteXModule
 from litex.gen.sim import run_simulation
 from litex.soc.interconnect import stream
+from mac_stream import with_fcs
 from migen import Record
 from migen.fhdl.tools import list_targets
 
@@ -68,7 +68,7 @@ def frames() -> list[bytes]:
     made = []
     for length in (60, 61, 64, 90):
         data = rng.randbytes(length)
-        frame = bytearray(data + zlib.crc32(data).to_bytes(4, "little"))
+        frame = bytearray(with_fcs(data))
         made.append(bytes(frame))
         frame[rng.randrange(len(frame))] ^= 1 << rng.randrange(8)
         made.append(bytes(frame))

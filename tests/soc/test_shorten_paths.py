@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import zlib
 
 from liteeth.common import eth_phy_description
 from liteeth.mac.core import LiteEthMACCore
 from litex.gen import LiteXModule
 from litex.gen.sim import run_simulation
 from litex.soc.interconnect import stream
-from mac_stream import words_of
+from mac_stream import FrameCollector, with_fcs, words_of
 from migen import passive
 
 from tierv.soc.crc_checker import in_place_of_liteeths
@@ -43,8 +42,8 @@ def test_frames_leave_without_a_break_and_come_back():
     core.submodules.wire = wire
     chance = random.Random(1)
     frames = [chance.randbytes(length) for length in (61, 1, 130)]
-    sent, came, cycle_of = bytearray(), bytearray(), []
-    received: list[bytes] = []
+    sent, cycle_of = bytearray(), []
+    collector = FrameCollector()
 
     @passive
     def give():
@@ -62,7 +61,7 @@ def test_frames_leave_without_a_break_and_come_back():
 
     def wait():
         for _ in range(MOST_CYCLES):
-            if len(received) < len(frames):
+            if len(collector.frames) < len(frames):
                 yield
 
     @passive
@@ -71,14 +70,9 @@ def test_frames_leave_without_a_break_and_come_back():
         yield source.ready.eq(1)
         while True:
             yield
-            if not (yield source.valid):
-                continue
-            came.extend((yield source.data).to_bytes(4, "little"))
-            if (yield source.last):
-                last_be = yield source.last_be
-                unused = 4 - last_be.bit_length()
-                received.append(bytes(came[: len(came) - unused]))
-                came.clear()
+            if (yield source.valid):
+                word = ((yield source.data), (yield source.last), (yield source.last_be))
+                collector.add(*word)
 
     @passive
     def watch():
@@ -96,11 +90,11 @@ def test_frames_leave_without_a_break_and_come_back():
         clocks={"sys": SYSTEM_NS, "eth_tx": BYTE_NS, "eth_rx": BYTE_NS},
     )
     padded = [frame.ljust(LEAST_BYTES, b"\0") for frame in frames]
-    whole = [PREAMBLE + frame + zlib.crc32(frame).to_bytes(4, "little") for frame in padded]
+    whole = [PREAMBLE + with_fcs(frame) for frame in padded]
     assert bytes(sent) == b"".join(whole)
     at = 0
     for frame in whole:
         first, last = cycle_of[at], cycle_of[at + len(frame) - 1]
         assert last - first == len(frame) - 1
         at += len(frame)
-    assert received == padded
+    assert collector.frames == padded

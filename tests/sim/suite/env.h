@@ -93,3 +93,14 @@ tohost:                                    \
 fromhost:                                  \
     .dword  0;                             \
     .popsection
+
+// What a test leaves for comparison lies between these.
+#define SIGNATURE_BEGIN                    \
+    .balign 16;                            \
+    .globl  begin_signature;               \
+begin_signature:
+
+#define SIGNATURE_END                      \
+    .balign 16;                            \
+    .globl  end_signature;                 \
+end_signature:

@@ -21,13 +21,8 @@ _start:
 
 #define RVMODEL_DATA_BEGIN                  \
     HOST_DATA;                              \
-    .balign 16;                             \
-    .globl  begin_signature;                \
-begin_signature:
-#define RVMODEL_DATA_END                    \
-    .balign 16;                             \
-    .globl  end_signature;                  \
-end_signature:
+    SIGNATURE_BEGIN
+#define RVMODEL_DATA_END SIGNATURE_END
 
 // Checks of a simulator, and its console.
 #define RVMODEL_IO_INIT

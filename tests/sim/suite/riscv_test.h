@@ -19,10 +19,5 @@
 
 #define RVTEST_DATA_BEGIN       \
     HOST_DATA;                  \
-    .balign 16;                 \
-    .globl  begin_signature;    \
-begin_signature:
-#define RVTEST_DATA_END         \
-    .balign 16;                 \
-    .globl  end_signature;      \
-end_signature:
+    SIGNATURE_BEGIN
+#define RVTEST_DATA_END SIGNATURE_END
