@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from sweep_programs import RAM, RAM_BYTES, SECOND_COUNT, SweepProgram
 
-from tierv.rtl.backend.bus import SHORT_WAIT_STATES
 from tierv.sim.core_model import CoreModel
 
 #: The first instruction of the urgent tier issues so many cycles after its line has risen, always.
@@ -17,35 +16,38 @@ LATENCY_CYCLES = 1
 #: The first instruction of a trap handler issues so many cycles after its line, at the least.
 LEAST_TRAP_CYCLES = 4
 _ISSUE_TO_RETIRE_CYCLES = 4
+#: So many of an access delay no trap handler further.
+_FREE_WAIT_STATES = 1
 
 
 @dataclass(frozen=True)
 class TrapBound:
     """Most cycles from a line to the issue of a trap handler's first instruction."""
 
-    #: Whatever the bus does, or while its accesses are short.
+    #: Whatever the bus does, or while its accesses have no more than ``_FREE_WAIT_STATES``.
     core: int
-    #: The wait states of one access come on top of these if it is longer; None if the bus is not
-    #: used.
-    access: int | None = None
+    #: With longer accesses; None if the bus is not used.
+    longer: int | None = None
+    #: With longer accesses, the wait states of one on top of these, if that is more.
+    access: int = 0
 
     def cycles(self, wait_states: int) -> int:
         """With so many wait states at the most."""
-        if self.access is None or wait_states <= SHORT_WAIT_STATES:
+        if self.longer is None or wait_states <= _FREE_WAIT_STATES:
             return self.core
-        return max(self.core, self.access + wait_states)
+        return max(self.longer, self.access + wait_states)
 
     def __str__(self) -> str:
-        if self.access is None:
+        if self.longer is None:
             return str(self.core)
-        more = "that is more"
-        if self.access > self.core:
-            more = f"they are more than {SHORT_WAIT_STATES}"
-        return f"{self.core}, or {self.access} + the wait states of one access if {more}"
+        core = str(self.core)
+        if self.longer != self.core:
+            core += f"; from {_FREE_WAIT_STATES + 1} wait states on {self.longer}"
+        return f"{core}, or {self.access} + the wait states of one access if that is more"
 
 
 #: What the manual says, by what the program does.
-LOCAL, BUFFERED, PRECISE = TrapBound(11), TrapBound(11, 7), TrapBound(15, 17)
+LOCAL, BUFFERED, PRECISE = TrapBound(11), TrapBound(11, 11, 8), TrapBound(15, 20, 17)
 _BUFFERED = ("buffered-load", "buffered-store", "shared-copy")
 _PRECISE = ("bus-load", "bus-store", "fence", "fence-i")
 #: Classes that take traps of their own, during which no other is taken, or that fetch from the bus.
