@@ -196,22 +196,21 @@ def writer_layout(params: CoreParams) -> data.StructLayout:
     )
 
 
-class Operation(enum.Enum, shape=unsigned(3)):
-    """What the adder and logic unit does."""
+class Operation(enum.Enum, shape=unsigned(2)):
+    """What the logic unit does."""
 
-    ADD = 0
+    NONE = 0
     XOR = 1
     OR = 2
     AND = 3
-    SECOND = 4
 
 
 class Source(enum.Enum, shape=unsigned(3)):
-    """What ``Operation.SECOND`` gives."""
+    """What else of the first operand makes up the result."""
 
-    SECOND = 0
-    # The first operand: its low byte or half-word extended, its bytes in reverse order, each byte
-    # all ones unless it is zero.
+    NONE = 0
+    # Its low byte or half-word extended, its bytes in reverse order, each byte all ones unless it
+    # is zero.
     SIGN_BYTE = 1
     SIGN_HALF = 2
     ZERO_HALF = 3
@@ -237,8 +236,10 @@ CONTROL = data.StructLayout(
     {
         "funct3": 3,
         "operation": Operation,
-        # Subtract, or shift right arithmetic.
-        "alternate": 1,
+        # The result is the adder's; the adder subtracts; a shift fills with the sign.
+        "add": 1,
+        "subtract": 1,
+        "fill": 1,
         # Zba: the first operand of the adder is shifted left by so many places.
         "shift_add": 2,
         # Of the second operand of the logic unit: one bit, at this place; then inverted.
@@ -250,11 +251,9 @@ CONTROL = data.StructLayout(
         "extract": 1,
         # Not a multiplication, though it goes the same way.
         "slow": SlowBits,
-        # Where the result comes from; none of these: the adder and logic unit.
+        # Where else the result comes from.
         "shift": 1,
         "compare": 1,
-        "link": 1,
-        "relative": 1,
         "multiply": 1,
         "divide": 1,
         "csr": 1,
@@ -293,9 +292,10 @@ def decoded_layout(params: CoreParams) -> data.StructLayout:
             "second": 32,
             # Offset of a load, store or jalr; address of a CSR.
             "offset": 12,
-            # pc + imm of a jump, auipc or branch predicted not taken, pc of a load or store, else
-            # pc + 4.
+            # pc + imm of a jump, auipc or branch predicted not taken, pc of a store, else pc + 4.
             "alternative": PC_BITS,
+            # The same where the result is this, of a load where it may go on; else 0.
+            "given": PC_BITS,
             "misaligned_target": 1,
             "predicted": 1,
             # Where a return was predicted to go.
@@ -313,7 +313,8 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "tier": params.tier_bits,
             "pc": PC_BITS,
             "control": CONTROL,
-            # Result, or the source operand of a CSR instruction; pc + 4 of a load.
+            # Result, or the source operand of a CSR instruction; pc + 4 of a load; 0 of what
+            # the multiplier gives.
             "result": 32,
             # Address of a load or store, target of a jump or branch.
             "address": 32,

@@ -1,10 +1,10 @@
 """Arithmetic and logic of stage X (combinational)."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..layouts import CONTROL, Operation, Source
+from ..layouts import CONTROL, PC_BITS, Operation, Source
 from ..params import CoreParams
 
 
@@ -14,6 +14,7 @@ class Alu(wiring.Component):
     control: In(CONTROL)
     first: In(32)
     second: In(32)
+    pc: In(PC_BITS)
     #: What the integer instructions compute.
     result: Out(32)
     #: The condition of a branch holds.
@@ -29,11 +30,10 @@ class Alu(wiring.Component):
         first = self.first
         second = self.second
 
-        subtract = control.alternate
+        # The first operand of a jump is 4.
+        addend = Mux(control.jump, Cat(C(0, 2), self.pc), second ^ control.subtract.replicate(32))
         total = Signal(33)
-        m.d.comb += total.eq(
-            (Cat(1, self._added(first)) + Cat(subtract, second ^ subtract.replicate(32)))[1:]
-        )
+        m.d.comb += total.eq((Cat(1, self._added(first)) + Cat(control.subtract, addend))[1:])
         is_unsigned = Mux(control.branch, control.funct3[1], control.funct3[0])
         same_sign = first[31] == second[31]
         less = Signal()
@@ -41,46 +41,55 @@ class Alu(wiring.Component):
         condition = Mux(control.funct3[2], less, first == second)
         m.d.comb += self.taken.eq(condition ^ control.funct3[0])
 
-        # One right shifter; a left shift is a right shift of the reversed word. The largest
-        # distance comes first: it fills most of the word with one signal.
-        left = ~control.funct3[2]
-        fill = control.alternate & first[31]
-        shifted = Signal(32, name="shifted5")
-        m.d.comb += shifted.eq(Mux(left, first[::-1], first))
-        for place in reversed(range(5)):
-            distance = 1 << place
-            following = Signal(32, name=f"shifted{place}")
-            entering = fill.replicate(distance)
-            if self._params.zbb:
-                entering = Mux(control.rotate, shifted[:distance], entering)
-            m.d.comb += following.eq(Mux(second[place], Cat(shifted[distance:], entering), shifted))
-            shifted = following
-        shifted_out = Signal(32)
-        m.d.comb += shifted_out.eq(Mux(left, shifted[::-1], shifted))
-        if self._params.zbs:
-            with m.If(control.extract):
-                m.d.comb += shifted_out[1:].eq(0)
-
         other = self._other(m)
-        computed = Signal(32)
+        logical = Signal(32)
         with m.Switch(control.operation):
             with m.Case(Operation.XOR):
-                m.d.comb += computed.eq(first ^ other)
+                m.d.comb += logical.eq(first ^ other)
             with m.Case(Operation.OR):
-                m.d.comb += computed.eq(first | other)
+                m.d.comb += logical.eq(first | other)
             with m.Case(Operation.AND):
-                m.d.comb += computed.eq(first & other)
-            with m.Case(Operation.SECOND):
-                m.d.comb += computed.eq(self._moved())
-            with m.Default():
-                m.d.comb += computed.eq(total)
-        with m.If(control.shift):
-            m.d.comb += self.result.eq(shifted_out)
-        with m.Elif(control.compare):
-            m.d.comb += self.result.eq(less)
-        with m.Else():
-            m.d.comb += self.result.eq(computed)
+                m.d.comb += logical.eq(first & other)
+        m.d.comb += self.result.eq(
+            Mux(control.add, total, logical)
+            | self._shifted(m)
+            | (less & control.compare)
+            | self._moved()
+        )
         return m
+
+    def _shifted(self, m: Module) -> Value:
+        """What is shifted or rotated; 0 if the instruction does neither.
+
+        The word is rotated to the right, and what has come around gives way to the sign.
+        """
+        control = self.control
+        first = self.first
+        distance = self.second[:5]
+        left = ~control.funct3[2]
+        places = Signal(5)
+        m.d.comb += places.eq(Mux(left, -distance, distance))
+        rotated: Value = first
+        for level, place in enumerate(places):
+            following = Signal(32, name=f"rotated{level}")
+            m.d.comb += following.eq(Mux(place, rotated.rotate_right(1 << level), rotated))
+            rotated = following
+
+        # Bit n stays if n, counted from the end that is filled, is not below the distance. Bits of
+        # the distance and of n are compared in two parts.
+        low, high = distance[:3], distance[3:]
+        low_stays = Cat(low <= Mux(left, n, 7 - n) for n in range(8))
+        above = Cat(high < Mux(left, n, 3 - n) for n in range(4))
+        equal = Cat(high == Mux(left, n, 3 - n) for n in range(4))
+        if self._params.zbb:
+            above |= control.rotate.replicate(4)
+        stays = Cat(
+            control.shift & (above[n // 8] | (equal[n // 8] & low_stays[n % 8])) for n in range(32)
+        )
+        if self._params.zbs:
+            stays &= Cat(1, (~control.extract).replicate(31))
+        fill = control.fill & first[31]
+        return (rotated & stays) | (fill.replicate(32) & ~stays)
 
     def _added(self, first: Value) -> Value:
         """The first operand of the adder."""
@@ -107,9 +116,9 @@ class Alu(wiring.Component):
         return other
 
     def _moved(self) -> Value:
-        """What ``Operation.SECOND`` gives."""
+        """What ``layouts.Source`` names."""
         if not self._params.zbb:
-            return self.second
+            return C(0)
         first, source = self.first, self.control.source
         octets = [first[place : place + 8] for place in range(0, 32, 8)]
         given = {
@@ -119,7 +128,7 @@ class Alu(wiring.Component):
             Source.SWAPPED: Cat(reversed(octets)),
             Source.FILLED: Cat(octet.any().replicate(8) for octet in octets),
         }
-        result: Value = self.second
+        result: Value = C(0)
         for kind, value in given.items():
             result = Mux(source == kind, value, result)
         return result

@@ -43,7 +43,7 @@ def _on(opcodes: tuple[Opcode, ...], funct7: int, funct3: int, rs2: int | None =
 
 
 def _shift_add(places: int) -> Instruction:
-    return _on(_REGISTER, 0b0010000, 2 * places, shift_add=places)
+    return _on(_REGISTER, 0b0010000, 2 * places, add=1, shift_add=places)
 
 
 def _inverted(funct3: int, operation: Operation) -> Instruction:
@@ -51,7 +51,7 @@ def _inverted(funct3: int, operation: Operation) -> Instruction:
 
 
 def _moved(opcodes: tuple[Opcode, ...], funct7: int, funct3: int, rs2: int, source: Source):
-    return _on(opcodes, funct7, funct3, rs2, operation=Operation.SECOND, source=source)
+    return _on(opcodes, funct7, funct3, rs2, source=source)
 
 
 def _slow(
@@ -89,7 +89,16 @@ ZBS = {
 #: Control signals of these instructions alone.
 _OWN = ("shift_add", "single", "invert", "source", "rotate", "extract", "slow")
 #: Control signals that the base decoder may have set for the same opcodes.
-_RESET = ("shift", "compare", "alternate", "multiply", "divide", "operation")
+_RESET = (
+    "shift",
+    "compare",
+    "add",
+    "subtract",
+    "fill",
+    "multiply",
+    "divide",
+    "operation",
+)
 
 
 def instructions(params: CoreParams) -> dict[str, Instruction]:

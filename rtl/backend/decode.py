@@ -26,6 +26,11 @@ class Decoder(wiring.Component):
     #: The ALU takes `immediate` for its second operand.
     has_immediate: Out(1)
     immediate: Out(32)
+    #: Another constant takes the place of rs1: 4 or 0.
+    has_constant: Out(1)
+    is_four: Out(1)
+    #: The alternative address is also the result.
+    gives: Out(1)
     offset: Out(12)
     #: Words from the PC to the alternative address.
     distance: Out(PC_BITS)
@@ -65,22 +70,25 @@ class Decoder(wiring.Component):
                 m.d.comb += [
                     legal.eq(1),
                     writes.eq(1),
-                    control.operation.eq(Operation.SECOND),
+                    control.add.eq(1),
+                    self.has_constant.eq(1),
                     self.immediate.eq(immediate_u),
                 ]
             with m.Case(Opcode.AUIPC):
                 m.d.comb += [
                     legal.eq(1),
                     writes.eq(1),
-                    control.relative.eq(1),
+                    self.gives.eq(1),
                     self.distance.eq(immediate_u[2:]),
                 ]
             with m.Case(Opcode.JAL):
                 m.d.comb += [
                     legal.eq(1),
                     writes.eq(1),
-                    control.link.eq(1),
+                    control.add.eq(1),
                     control.jump.eq(1),
+                    self.has_constant.eq(1),
+                    self.is_four.eq(1),
                     self.distance.eq(distance_j),
                     self.misaligned_target.eq(word[21]),
                 ]
@@ -88,14 +96,14 @@ class Decoder(wiring.Component):
                 m.d.comb += [
                     legal.eq(funct3 == 0),
                     writes.eq(1),
-                    control.link.eq(1),
+                    self.gives.eq(1),
                     control.jump_register.eq(1),
                 ]
             with m.Case(Opcode.BRANCH):
                 m.d.comb += [
                     legal.eq(funct3[1:] != 0b01),
                     control.branch.eq(1),
-                    control.alternate.eq(1),
+                    control.subtract.eq(1),
                     self.has_immediate.eq(0),
                     self.misaligned_target.eq(word[8]),
                 ]
@@ -106,8 +114,7 @@ class Decoder(wiring.Component):
                     legal.eq((funct3 != 3) & (funct3[1:] != 0b11)),
                     writes.eq(1),
                     control.load.eq(1),
-                    control.link.eq(1),
-                    self.distance.eq(0),
+                    self.gives.eq(1),
                 ]
             with m.Case(Opcode.STORE):
                 m.d.comb += [
@@ -123,9 +130,9 @@ class Decoder(wiring.Component):
                     legal.eq(~is_shift | (funct7 == 0) | ((funct7 == 0b0100000) & funct3[2])),
                     writes.eq(1),
                     control.shift.eq(is_shift),
-                    control.alternate.eq(Mux(funct3[1], 1, word[30] & (funct3 == 0b101))),
+                    control.fill.eq(word[30] & (funct3 == 0b101)),
                 ]
-                self._alu(m, funct3)
+                self._alu(m, funct3, 0)
             with m.Case(Opcode.OP):
                 m.d.comb += [writes.eq(1), self.has_immediate.eq(0)]
                 with m.If(funct7 == 0b0000001):
@@ -141,9 +148,9 @@ class Decoder(wiring.Component):
                             | ((funct7 == 0b0100000) & ((funct3 == 0) | (funct3 == 0b101)))
                         ),
                         control.shift.eq(funct3[:2] == 0b01),
-                        control.alternate.eq(Mux(funct3[1], 1, word[30])),
+                        control.fill.eq(word[30] & (funct3 == 0b101)),
                     ]
-                    self._alu(m, funct3)
+                    self._alu(m, funct3, word[30])
             with m.Case(Opcode.MISC_MEM):
                 m.d.comb += [
                     legal.eq(funct3[1:] == 0),
@@ -159,9 +166,14 @@ class Decoder(wiring.Component):
             m.d.comb += [control.exception.eq(1), control.cause.eq(Cause.ILLEGAL)]
         return m
 
-    def _alu(self, m: Module, funct3) -> None:
+    def _alu(self, m: Module, funct3, subtracts) -> None:
         control = self.control
-        m.d.comb += control.compare.eq(funct3[1:] == 0b01)
+        compares = funct3[1:] == 0b01
+        m.d.comb += [
+            control.add.eq(funct3 == 0),
+            control.compare.eq(compares),
+            control.subtract.eq(compares | subtracts),
+        ]
         with m.Switch(funct3):
             with m.Case(0b100):
                 m.d.comb += control.operation.eq(Operation.XOR)
@@ -194,13 +206,13 @@ class Decoder(wiring.Component):
                 with m.Case(Funct12.MRET):
                     m.d.comb += [legal.eq(no_registers), control.mret.eq(1)]
         with m.Else():
-            # The source operand passes through the adder and logic unit.
+            # The source operand passes through the adder.
             m.d.comb += [
                 legal.eq(funct3 != 0b100),
                 writes.eq(1),
                 control.csr.eq(1),
+                control.add.eq(1),
                 control.csr_writes.eq(~funct3[1] | (word[15:20] != 0)),
                 self.immediate.eq(Mux(funct3[2], word[15:20], 0)),
+                self.has_constant.eq(funct3[2]),
             ]
-            with m.If(funct3[2]):
-                m.d.comb += control.operation.eq(Operation.SECOND)

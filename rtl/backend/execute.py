@@ -132,15 +132,13 @@ class Execute(wiring.Component):
             alu.control.eq(control),
             alu.first.eq(x.first),
             alu.second.eq(x.second),
+            alu.pc.eq(x.pc),
+            self.result.eq(
+                alu.result
+                | Cat(C(0, 2), x.given)
+                | (self.divide_result & control.divide.replicate(32))
+            ),
         ]
-        with m.If(control.divide):
-            m.d.comb += self.result.eq(self.divide_result)
-        with m.Elif(control.link):
-            m.d.comb += self.result.eq(Cat(0, 0, x.pc + 1))
-        with m.Elif(control.relative):
-            m.d.comb += self.result.eq(Cat(0, 0, x.alternative))
-        with m.Else():
-            m.d.comb += self.result.eq(alu.result)
         # Also if it does not execute: the divider finds out by itself.
         m.d.comb += self.divide.eq(x.valid & control.divide)
 
@@ -214,13 +212,16 @@ class Execute(wiring.Component):
         )
         comes_again = remote & Mux(buffered, behind_access, ~done)
         redirects = comes_again | (~stopped & (skipped | control.mret | (~fault & wrong_way)))
+        # An access that comes again.
+        alternative = Mux(control.load, x.pc, x.alternative)
         uses_mepc = control.mret | (control.csr & (csr_address == CSR["mepc"]))
+        vector = Mux(uses_mepc & ~skipped, self.mepc, self.mtvec)
         m.d.sync += [
             executed.valid.eq(live),
             executed.tier.eq(x.tier),
             executed.pc.eq(x.pc),
             executed.control.eq(control),
-            executed.result.eq(self.result),
+            executed.result.eq(Mux(control.multiply, 0, self.result)),
             # What mtval shows if the address is wrong.
             executed.address.eq(
                 Mux(
@@ -245,16 +246,12 @@ class Execute(wiring.Component):
             executed.csr_address.eq(csr_address),
             executed.alternative.eq(
                 Mux(
-                    skipped,
-                    self.mtvec,
-                    Mux(
-                        control.mret,
-                        self.mepc,
-                        Mux(control.jump_register, address[2:], x.alternative),
-                    ),
+                    skipped | control.mret,
+                    vector,
+                    Mux(control.jump_register, address[2:], alternative),
                 )
             ),
-            executed.vector.eq(Mux(uses_mepc & ~skipped, self.mepc, self.mtvec)),
+            executed.vector.eq(vector),
             executed.redirects.eq(redirects),
             executed.predicted_return.eq(control.jump_register & x.predicted),
             executed.names_tier_pc.eq((csr_address >> 3) == (CSR["mtierpc0"] >> 3)),

@@ -22,11 +22,9 @@ class BackEndJoin:
 
         d_writer = Signal(writer_layout(p))
         x_writer = Signal(writer_layout(p))
-        m_writer = Signal(writer_layout(p))
         for writer, stage, instruction in (
             (d_writer, d, control),
             (x_writer, self._execute.x, self._execute.x.control),
-            (m_writer, self._m, self._m.control),
         ):
             is_word = instruction.funct3 == 2
             m.d.comb += [
@@ -48,10 +46,11 @@ class BackEndJoin:
             operands.instruction.eq(issued.instruction),
             operands.has_immediate.eq(decoder.has_immediate),
             operands.immediate.eq(decoder.immediate),
+            operands.has_constant.eq(decoder.has_constant),
+            operands.is_four.eq(decoder.is_four),
             operands.d_writer.eq(d_writer),
             operands.x_writer.eq(x_writer),
-            operands.m_writer.eq(m_writer),
-            operands.late_writer.eq(self._write_back.late_writer),
+            operands.m_writer.eq(self._write_back.next_writer),
             operands.a_writer.eq(self._write_back.writer),
             operands.x_result.eq(self._execute.result),
             operands.m_result.eq(self._m.result),
@@ -85,6 +84,7 @@ class BackEndJoin:
             decoded.second.eq(operands.second),
             decoded.offset.eq(decoder.offset),
             decoded.alternative.eq(d.pc + decoder.distance),
+            decoded.given.eq(Mux(decoder.gives, decoded.alternative, 0)),
             decoded.misaligned_target.eq(decoder.misaligned_target),
             decoded.predicted.eq(d.predicted),
             self._predecoder.return_tier.eq(d.tier),

@@ -39,7 +39,7 @@ class Multiplier(wiring.Component):
                 "control": In(CONTROL),
                 "first": In(32),
                 "second": In(32),
-                #: In M, for the operands that were in X a cycle ago.
+                #: In M, for the operands that were in X a cycle ago; 0 after other instructions.
                 "result": Out(32),
             }
         )
@@ -49,6 +49,8 @@ class Multiplier(wiring.Component):
         product = Signal(32)
         if self._params.altops:
             m.d.sync += product.eq(altops(self.control.funct3, self.first, self.second))
+            with m.If(~self.control.multiply):
+                m.d.sync += product.eq(0)
         else:
             self._multiply(m, product)
         if self._params.zbb:
@@ -89,6 +91,13 @@ class Multiplier(wiring.Component):
             high_low.eq(first_high * second_low),
             high_high.eq(first_high * second_high),
         ]
+        with m.If(~self.control.multiply):
+            m.d.sync += [
+                low_low.eq(0),
+                low_high.eq(0),
+                high_low.eq(0),
+                high_high.eq(0),
+            ]
         middle = Signal(signed(35))
         total = Signal(48)
         m.d.comb += [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -32,9 +32,8 @@ class Operands(wiring.Component):
                 #: The instructions ahead, youngest first.
                 "d_writer": In(writer),
                 "x_writer": In(writer),
+                #: Or the late load that takes the slot of the instruction in M.
                 "m_writer": In(writer),
-                #: A late load that takes the slot of the instruction in M.
-                "late_writer": In(writer),
                 "a_writer": In(writer),
                 # Results, in the cycle in which the instruction is in D.
                 "x_result": In(32),
@@ -43,6 +42,9 @@ class Operands(wiring.Component):
                 "a_result": In(32),
                 "w_result": In(32),
                 # Stage D.
+                #: 4 or 0 takes the place of rs1.
+                "has_constant": In(1),
+                "is_four": In(1),
                 #: What takes the place of rs2.
                 "has_immediate": In(1),
                 "immediate": In(32),
@@ -75,7 +77,7 @@ class Operands(wiring.Component):
         uses_m_word = []
         for operand, (source, replaced, immediate) in enumerate(
             (
-                (word[15:20], Const(0), Const(0)),
+                (word[15:20], self.has_constant, Cat(C(0, 2), self.is_four)),
                 (word[20:25], self.has_immediate, self.immediate),
             )
         ):
@@ -89,7 +91,6 @@ class Operands(wiring.Component):
                 self._matches(writer, source, f"{name}_match{operand}", m)
                 for writer, name in zip(writers, "dxma", strict=True)
             )
-            late_match = self._matches(self.late_writer, source, f"late_match{operand}", m)
 
             # The youngest writer counts; which one it will be in the next cycle is registered.
             from_x = Signal(name=f"from_x{operand}")
@@ -102,9 +103,9 @@ class Operands(wiring.Component):
                 from_x.eq(d_match),
                 from_m.eq(~d_match & x_match & ~self.x_writer.word_load),
                 from_m_word.eq(~d_match & x_match & self.x_writer.word_load),
-                from_a.eq(~d_match & ~x_match & (m_match | late_match)),
-                from_w.eq(~d_match & ~x_match & ~m_match & ~late_match & a_match),
-                from_registers.eq(~(d_match | x_match | m_match | late_match | a_match)),
+                from_a.eq(~d_match & ~x_match & m_match),
+                from_w.eq(~d_match & ~x_match & ~m_match & a_match),
+                from_registers.eq(~(d_match | x_match | m_match | a_match)),
             ]
             uses_m_word.append(from_m_word)
             # Kept, for synthesis does not know how late the memories' words are, and would put the

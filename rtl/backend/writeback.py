@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..layouts import executed_layout, tier_event_layout, writer_layout
 from ..params import CoreParams
+from ..util import apart
 from .bus import ACCESS
 
 
@@ -28,8 +32,9 @@ class WriteBack(wiring.Component):
                 "bus_word": In(32),
                 "late": In(tier_event_layout(params)),
                 "late_access": In(ACCESS),
-                #: The late load, as one behind it must know it while it takes the slot.
-                "late_writer": Out(writer_layout(params)),
+                #: The instruction in M, or the late load that takes its slot, as one behind it must
+                #: know it.
+                "next_writer": Out(writer_layout(params)),
                 # Stage A.
                 #: What a CSR instruction has read, 0 after others.
                 "csr_data": In(32),
@@ -47,48 +52,71 @@ class WriteBack(wiring.Component):
         late = self.late_access
         result = Signal(32)
         word = Signal(32)
-        is_load = Signal()
-        funct3 = Signal(3)
-        place = Signal(2)
+        # What of the word a load takes: all of it, one of its halves or bytes; the ones whose sign
+        # fills the rest.
+        upper = Signal(16)
+        halves = Signal(2)
+        octets = Signal(4)
+        signed_halves = Signal(2)
+        signed_octets = Signal(4)
+        # A late load may take the slot of a CSR instruction that writes no register.
+        is_late = Signal()
 
+        late_writes = late.rd != 0
         m.d.comb += [
-            self.late_writer.valid.eq(self.late.valid & (late.rd != 0)),
-            self.late_writer.tier.eq(self.late.tier),
-            self.late_writer.rd.eq(late.rd),
+            self.next_writer.valid.eq(Mux(self.late.valid, late_writes, i.valid & control.writes)),
+            self.next_writer.tier.eq(Mux(self.late.valid, self.late.tier, i.tier)),
+            self.next_writer.rd.eq(Mux(self.late.valid, late.rd, control.rd)),
         ]
         m.d.sync += [
+            self.writer.eq(self.next_writer),
             self.writer.valid.eq(
                 Mux(
                     self.late.valid,
-                    late.rd != 0,
+                    late_writes,
                     self.retired & control.writes & ~self.postponed,
                 )
             ),
-            self.writer.tier.eq(Mux(self.late.valid, self.late.tier, i.tier)),
-            self.writer.rd.eq(Mux(self.late.valid, late.rd, control.rd)),
-            word.eq(Mux(self.late.valid | i.remote, self.bus_word, self.local_word)),
-            is_load.eq(self.late.valid | control.load),
-            funct3.eq(Mux(self.late.valid, late.funct3, control.funct3)),
-            place.eq(Mux(self.late.valid, late.address[:2], i.address[:2])),
             self.last_result.eq(self.result),
         ]
-        with m.If(control.multiply):
-            m.d.sync += result.eq(self.product)
-        with m.Elif(control.csr):
-            m.d.sync += result.eq(0)
-        with m.Else():
-            m.d.sync += result.eq(i.result)
-
-        half = Mux(place[1], word[16:], word[:16])
-        byte = Mux(place[0], half[8:], half[:8])
-        extend = ~funct3[2]
-        loaded = Signal(32)
-        with m.Switch(funct3[:2]):
-            with m.Case(0):
-                m.d.comb += loaded.eq(Cat(byte, (byte[7] & extend).replicate(24)))
-            with m.Case(1):
-                m.d.comb += loaded.eq(Cat(half, (half[15] & extend).replicate(16)))
-            with m.Default():
-                m.d.comb += loaded.eq(word)
-        m.d.comb += self.result.eq(Mux(is_load, loaded, result | self.csr_data))
+        is_load = self.late.valid | control.load
+        funct3 = Mux(self.late.valid, late.funct3, control.funct3)
+        place = Mux(self.late.valid, late.address[:2], i.address[:2])
+        is_octet = is_load & (funct3[:2] == 0)
+        is_half = is_load & (funct3[:2] == 1)
+        is_word = is_load & (funct3[:2] == 2)
+        loaded = Mux(self.late.valid | i.remote, self.bus_word, self.local_word)
+        half = Mux(place[1], 0b10, 0b01)
+        octet = 1 << place
+        m.d.sync += [
+            is_late.eq(self.late.valid),
+            # The multiplier gives 0 where another result counts, and the other way round.
+            result.eq(Mux(is_load | control.csr, 0, i.result | self.product)),
+            word.eq(loaded),
+            upper.eq(Mux(is_word, loaded[16:], 0)),
+            octets.eq(Mux(is_octet, octet, 0)),
+            halves.eq(Mux(is_half, half, 0) | is_word),
+            signed_octets.eq(Mux(is_octet & ~funct3[2], octet, 0)),
+            signed_halves.eq(Mux(is_half & ~funct3[2], half, 0)),
+        ]
+        all_octets = [word[lsb : lsb + 8] for lsb in range(0, 32, 8)]
+        all_halves = [word[:16], word[16:]]
+        octet_fill = (signed_octets & Cat(part[-1] for part in all_octets)).any()
+        fill = octet_fill | (signed_halves & Cat(part[-1] for part in all_halves)).any()
+        m.d.comb += self.result.eq(
+            _selected(octets, all_octets)
+            | _selected(halves, all_halves)
+            | Cat(C(0, 8), octet_fill.replicate(8), fill.replicate(16))
+            | Cat(C(0, 16), upper)
+            | result
+            | Mux(is_late, 0, apart(m, "from_csr", self.csr_data))
+        )
         return m
+
+
+def _selected(selects: Value, parts: list[Value]) -> Value:
+    """The part whose bit is set in ``selects``, 0 if none is."""
+    gated = (
+        part & select.replicate(len(part)) for part, select in zip(parts, selects, strict=True)
+    )
+    return reduce(or_, gated)

@@ -8,8 +8,8 @@ _ALL = [
     Plant(
         name="xor-is-or",
         module="backend.alu",
-        text="computed.eq(first ^ other)",
-        bug="computed.eq(first | other)",
+        text="logical.eq(first ^ other)",
+        bug="logical.eq(first | other)",
         check="instructions-register",
         finds=("xor",),
         short=True,
@@ -25,8 +25,8 @@ _ALL = [
     Plant(
         name="arithmetic-shift-fills-with-zero",
         module="backend.alu",
-        text="fill = control.alternate & first[31]",
-        bug="fill = control.alternate & 0",
+        text="fill = control.fill & first[31]",
+        bug="fill = control.fill & 0",
         check="instructions-shift",
         finds=("sra",),
     ),
@@ -66,8 +66,8 @@ _ALL = [
     Plant(
         name="byte-load-of-the-wrong-half",
         module="backend.writeback",
-        text="half = Mux(place[1], word[16:], word[:16])",
-        bug="half = Mux(place[1] & place[0], word[16:], word[:16])",
+        text="octet = 1 << place",
+        bug="octet = 1 << Cat(place[0], place.all())",
         check="instructions-load",
         finds=("lb",),
     ),
