@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..layouts import CONTROL, tier_event_layout
 from ..params import CoreParams
-from ..util import bit
+from ..util import apart, bit
 from .bitmanip import SlowBitUnit
 
 #: Bitmasks of riscv-formal's alternative operations (ALTOPS), by funct3 from mul to remu.
@@ -98,10 +98,10 @@ class Multiplier(wiring.Component):
                 high_low.eq(0),
                 high_high.eq(0),
             ]
-        middle = Signal(signed(35))
+        # One sum of three would be of more look-up tables than two of two.
+        middle = apart(m, "middle", low_high + high_low)
         total = Signal(48)
         m.d.comb += [
-            middle.eq(low_high + high_low),
             total.eq(Cat(low_low[16:], high_high[:32]) + middle),
             product.eq(Mux(high, total[16:], Cat(low_low[:16], total[:16]))),
         ]
@@ -146,12 +146,6 @@ class Divider(wiring.Component):
         occupied = Signal()
         done = Signal()
         owner = Signal(p.tier_bits)
-        remainder = Signal(32)
-        quotient = Signal(32)
-        divisor = Signal(32)
-        adds = Signal()
-        negate = Signal()
-        wants_remainder = Signal()
         steps = Signal(range(33))
 
         mine = occupied & (owner == self.tier)
@@ -163,64 +157,94 @@ class Divider(wiring.Component):
                 occupied & (((owner > tier) & ~owner_held) | ((owner == tier) & ~done))
             )
 
-        is_signed = ~self.funct3[0]
-        first_negative = is_signed & self.first[31]
-        second_negative = is_signed & self.second[31]
-        difference = Signal(33)
-        # A negative divisor is added.
-        m.d.comb += difference.eq(
-            (Cat(1, quotient[31], remainder) + Cat(~adds, divisor ^ (~adds).replicate(32), 1))[1:]
-        )
-        with m.If(occupied & ~done):
-            with m.If(steps == 32):
-                m.d.sync += done.eq(1)
-                value = Mux(wants_remainder, remainder, quotient)
-                m.d.sync += quotient.eq(Mux(negate, -value, value))
-            with m.Else():
-                m.d.sync += [
-                    remainder.eq(
-                        Mux(difference[32], Cat(quotient[31], remainder)[:32], difference)
-                    ),
-                    quotient.eq(Cat(~difference[32], quotient[:31])),
-                    steps.eq(steps + 1),
-                ]
+        # A request counts even if its instruction does not execute or is dropped in the same cycle:
+        # the division is then dropped within two cycles.
+        begins = Signal()
+        begun = Signal()
+        kept = Signal()
+        m.d.comb += begins.eq(self.request & ~mine & (~occupied | (self.tier > owner) | owner_held))
+        m.d.sync += [begun.eq(begins), kept.eq(self.keep)]
+
+        leaves = self.dropped.valid & (self.dropped.tier == owner) & (begun | ~kept)
+        with m.If((self.taken.valid & (self.taken.tier == owner)) | leaves):
+            m.d.sync += occupied.eq(0)
+        ends = steps[5]
+        with m.If(begins):
+            m.d.sync += [occupied.eq(1), done.eq(0), owner.eq(self.tier), steps.eq(0)]
+        with m.Elif(~done):
+            m.d.sync += [done.eq(ends), steps.eq(steps + 1)]
+        quotient = self._divide(m, begins, begun, ends, done)
         if p.altops:
             m.d.comb += self.result.eq(altops(self.funct3, self.first, self.second))
         else:
             m.d.comb += self.result.eq(quotient)
+        return m
 
-        # A request counts even if its instruction does not execute or is dropped in the same cycle:
-        # the division is then dropped within two cycles.
-        begun = Signal()
-        kept = Signal()
-        m.d.sync += [
-            begun.eq(0),
-            kept.eq(self.keep),
+    def _divide(self, m: Module, begins: Value, begun: Value, ends: Value, done: Value) -> Value:
+        """The data path; returns the result, which is there when it is done.
+
+        `begun` in the first step, `ends` in the cycle behind the last one.
+        """
+        # Inverted unless the divisor is negative: its bits are added as they are in both cases.
+        remainder = Signal(32)
+        # Shifted in from below; the dividend leaves at bit 31. At last the result, from bit 1 on.
+        quotient = Signal(33)
+        divisor = Signal(32)
+        divisor_negative = Signal()
+        dividend_negative = Signal()
+        wants_remainder = Signal()
+
+        # One negation does for the dividend, in the first step, and for the result.
+        value = Signal(32)
+        negates = Signal()
+        takes_remainder = ends & wants_remainder
+        # Only after a division by zero, which gives -1, and in -2**31, the same when negated,
+        # bit 31 of the quotient is set with signed operands.
+        differ = (dividend_negative ^ divisor_negative) & ~quotient[31]
+        m.d.comb += [
+            # The remainder has the sign of the dividend.
+            negates.eq(Mux(ends & ~wants_remainder, differ, dividend_negative & (begun | ends))),
+            value.eq(
+                Mux(takes_remainder, remainder, quotient[:32])
+                ^ (negates ^ (takes_remainder & ~divisor_negative)).replicate(32)
+            ),
         ]
-        leaves = self.dropped.valid & (self.dropped.tier == owner) & (begun | ~kept)
-        with m.If((self.taken.valid & (self.taken.tier == owner)) | leaves):
-            m.d.sync += occupied.eq(0)
-        with m.If(self.request & ~mine & (~occupied | (self.tier > owner) | owner_held)):
+        negated = (value + negates)[:32]
+        shifted = Cat(quotient[31] ^ ~divisor_negative, remainder)
+        difference = Signal(33)
+        m.d.comb += difference.eq(shifted + Cat(divisor, divisor_negative))
+        fits = difference[32] ^ divisor_negative
+
+        is_signed = ~self.funct3[0]
+        second_negative = is_signed & self.second[31]
+        with m.If(begins):
             m.d.sync += [
-                occupied.eq(1),
-                begun.eq(1),
-                done.eq(0),
-                owner.eq(self.tier),
-                steps.eq(0),
-                remainder.eq(0),
-                quotient.eq(Mux(first_negative, -self.first, self.first)),
                 divisor.eq(self.second),
-                adds.eq(second_negative),
+                divisor_negative.eq(second_negative),
+                dividend_negative.eq(is_signed & self.first[31]),
                 wants_remainder.eq(self.funct3[1]),
-                # The remainder has the sign of the dividend; a division by zero gives -1.
-                negate.eq(
-                    Mux(
-                        self.funct3[1],
-                        first_negative,
-                        (first_negative ^ second_negative) & (self.second != 0),
+            ]
+        # The first step takes this bit before the dividend is negated.
+        bit_31 = self.first[31] & ~(is_signed & self.first[:31].any())
+        # Two selects make a choice of four, two of them constant, in one look-up table.
+        high = apart(m, "remainder_high", Mux(begins, ~second_negative, ~fits))
+        low = apart(m, "remainder_low", Mux(begins, ~second_negative, fits))
+        with m.If(begins | ~done):
+            m.d.sync += [
+                quotient.eq(
+                    Cat(
+                        Mux(begins, Cat(self.first[:31], bit_31), Cat(fits, negated[:31])),
+                        negated[31],
+                    )
+                ),
+                remainder.eq(
+                    Cat(
+                        Mux(high, low | old, low & new)
+                        for old, new in zip(shifted[:32], difference[:32], strict=True)
                     )
                 ),
             ]
+        return quotient[1:]
         return m
 
 
