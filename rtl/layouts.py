@@ -149,7 +149,6 @@ def trap_layout(params: CoreParams) -> data.StructLayout:
             "pc": PC_BITS,
             "cause": 5,
             "interrupt": 1,
-            "value": 32,
         }
     )
 
@@ -316,8 +315,10 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             # Result, or the source operand of a CSR instruction; pc + 4 of a load; 0 of what
             # the multiplier gives.
             "result": 32,
-            # Address of a load or store, target of a jump or branch.
+            # Address of a load or store, target of a jump or branch, pc of an exception.
             "address": 32,
+            # It traps, if at all, so that mtval shows this.
+            "shows_address": 1,
             "store_data": 32,
             "store_mask": 4,
             # A load or store that goes to the bus, and whether the tier's mode is buffered.
@@ -349,11 +350,10 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             "interrupted": 1,
             "stopped": 1,
             "bus_failed": 1,
-            # An exception that depends on the operands.
-            "fault": 1,
             # It traps, whatever becomes of an interrupt.
             "traps": 1,
-            "fault_cause": 4,
+            # Of an exception in this instruction.
+            "cause": 4,
             "divide_waits": 1,
             # None of these but the last: it executes, and traps only for an error on the bus.
             "certain": 1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import C, Cat, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -196,18 +196,12 @@ class Commit(wiring.Component):
     def _trap(self, m: Module, taken, interrupted) -> None:
         p = self._params
         i = self.m
-        control = i.control
         trap = self.trap
-        names_pc = (control.cause == Cause.INSTRUCTION_ACCESS) | (control.cause == Cause.BREAKPOINT)
-        found = ~interrupted & ~i.bus_failed
-        shows_pc = found & control.exception & names_pc
-        shows_address = found & ~control.exception & ~(i.fault & control.csr)
         m.d.comb += [
             trap.valid.eq(taken),
             trap.tier.eq(i.tier),
             trap.pc.eq(i.pc),
             trap.interrupt.eq(interrupted),
-            trap.value.eq(Mux(shows_pc, Cat(C(0, 2), i.pc), 0) | Mux(shows_address, i.address, 0)),
         ]
         with m.If(interrupted):
             m.d.comb += trap.cause.eq(
@@ -217,9 +211,5 @@ class Commit(wiring.Component):
             m.d.comb += trap.cause.eq(
                 Mux(bit(self.bus_failed_store, i.tier), Cause.STORE_ACCESS, Cause.LOAD_ACCESS)
             )
-        with m.Elif(control.exception):
-            m.d.comb += trap.cause.eq(control.cause)
-        with m.Elif(i.fault):
-            m.d.comb += trap.cause.eq(i.fault_cause)
         with m.Else():
-            m.d.comb += trap.cause.eq(Mux(control.store, Cause.STORE_ACCESS, Cause.LOAD_ACCESS))
+            m.d.comb += trap.cause.eq(i.cause)

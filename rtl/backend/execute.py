@@ -61,9 +61,9 @@ class Execute(wiring.Component):
                 "interrupt": In(p.tiers),
                 "stop": In(p.tiers),
                 "bus_failed": In(p.tiers),
-                #: CSRs of the tier in X.
-                "mtvec": In(PC_BITS),
-                "mepc": In(PC_BITS),
+                #: mepc of the tier in X, or else its mtvec.
+                "uses_mepc": Out(1),
+                "vector": In(PC_BITS),
                 #: Tiers whose accesses to the bus are buffered.
                 "buffered": In(params.tiers),
                 #: Tiers whose precise access has ended, in an error.
@@ -214,22 +214,30 @@ class Execute(wiring.Component):
         redirects = comes_again | (~stopped & (skipped | control.mret | (~fault & wrong_way)))
         # An access that comes again.
         alternative = Mux(control.load, x.pc, x.alternative)
-        uses_mepc = control.mret | (control.csr & (csr_address == CSR["mepc"]))
-        vector = Mux(uses_mepc & ~skipped, self.mepc, self.mtvec)
+        names_pc = (control.cause == Cause.INSTRUCTION_ACCESS) | (control.cause == Cause.BREAKPOINT)
+        shown = Mux(control.exception, names_pc, ~control.csr & (fault | access_fault))
+        m.d.comb += self.uses_mepc.eq(
+            ~skipped & (control.mret | (control.csr & (csr_address == CSR["mepc"])))
+        )
         m.d.sync += [
             executed.valid.eq(live),
             executed.tier.eq(x.tier),
             executed.pc.eq(x.pc),
             executed.control.eq(control),
             executed.result.eq(Mux(control.multiply, 0, self.result)),
-            # What mtval shows if the address is wrong.
+            # What mtval shows if the address is wrong, or where the exception is.
             executed.address.eq(
                 Mux(
-                    control.branch | control.jump,
-                    Cat(C(0b10, 2), x.alternative),
-                    Cat(address[0] & ~control.jump_register, address[1:]),
+                    control.exception,
+                    Cat(C(0, 2), x.pc),
+                    Mux(
+                        control.branch | control.jump,
+                        Cat(C(0b10, 2), x.alternative),
+                        Cat(address[0] & ~control.jump_register, address[1:]),
+                    ),
                 )
             ),
+            executed.shows_address.eq(shown & ~interrupted & ~bus_failed),
             executed.store_data.eq(self.dmem_write_data),
             executed.store_mask.eq(mask),
             executed.remote.eq(remote),
@@ -247,11 +255,11 @@ class Execute(wiring.Component):
             executed.alternative.eq(
                 Mux(
                     skipped | control.mret,
-                    vector,
+                    self.vector,
                     Mux(control.jump_register, address[2:], alternative),
                 )
             ),
-            executed.vector.eq(vector),
+            executed.vector.eq(self.vector),
             executed.redirects.eq(redirects),
             executed.predicted_return.eq(control.jump_register & x.predicted),
             executed.names_tier_pc.eq((csr_address >> 3) == (CSR["mtierpc0"] >> 3)),
@@ -260,7 +268,6 @@ class Execute(wiring.Component):
             executed.interrupted.eq(interrupted),
             executed.stopped.eq(stopped),
             executed.bus_failed.eq(bus_failed),
-            executed.fault.eq(fault & ~skipped),
             executed.traps.eq(
                 ~stopped & ~interrupted & (bus_failed | control.exception | fault | access_fault)
             ),
@@ -270,7 +277,7 @@ class Execute(wiring.Component):
             executed.departs.eq(
                 ~certain | redirects | flushes | divide_waits | waits_for_access | access_fault
             ),
-            executed.fault_cause.eq(cause),
+            executed.cause.eq(Mux(control.exception, control.cause, cause)),
             executed.divide_waits.eq(divide_waits),
         ]
         if p.dcache_bytes:
@@ -327,7 +334,7 @@ class Execute(wiring.Component):
         return served, waits
 
     def _fault(self, m: Module, taken: Value, address: Value, misaligned: Value):
-        """Exceptions that depend on the operands."""
+        """Exceptions that depend on the operands; the cause also of an access that fails."""
         p = self._params
         x = self.x
         control = x.control
@@ -350,9 +357,15 @@ class Execute(wiring.Component):
                 cause.eq(Cause.ILLEGAL),
             ]
         with m.Elif(control.load):
-            m.d.comb += [fault.eq(misaligned), cause.eq(Cause.LOAD_MISALIGNED)]
+            m.d.comb += [
+                fault.eq(misaligned),
+                cause.eq(Mux(misaligned, Cause.LOAD_MISALIGNED, Cause.LOAD_ACCESS)),
+            ]
         with m.Elif(control.store):
-            m.d.comb += [fault.eq(misaligned), cause.eq(Cause.STORE_MISALIGNED)]
+            m.d.comb += [
+                fault.eq(misaligned),
+                cause.eq(Mux(misaligned, Cause.STORE_MISALIGNED, Cause.STORE_ACCESS)),
+            ]
         with m.Else():
             m.d.comb += [
                 fault.eq(

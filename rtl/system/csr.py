@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from amaranth.hdl import C, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
@@ -79,11 +81,12 @@ class CsrFile(wiring.Component):
         p = params
         super().__init__(
             {
-                #: Stage X: mtvec and mepc of this tier.
+                #: Stage X: mepc of this tier, or else its mtvec.
                 "x_tier": In(p.tier_bits),
-                "x_mtvec": Out(PC_BITS),
-                "x_mepc": Out(PC_BITS),
-                #: Stage X: address of the CSR instruction that will be in M.
+                "x_mepc": In(1),
+                "x_vector": Out(PC_BITS),
+                #: Stage X: the instruction there accesses this CSR.
+                "x_accesses": In(1),
                 "x_address": In(12),
                 #: Stage M: the CSR instruction.
                 "tier": In(p.tier_bits),
@@ -91,9 +94,12 @@ class CsrFile(wiring.Component):
                 "operation": In(2),
                 "source": In(32),
                 "writes": In(1),
+                #: It executes; or an instruction traps, and mtval is to show `value`.
                 "reads": In(1),
+                "shows_value": In(1),
+                "value": In(32),
                 "access": Out(csr_access_layout(p)),
-                #: Stage A: what was read; 0 if it was no CSR instruction. What it writes.
+                #: Stage A: what was read, or mtval of a trap, or 0. What it writes.
                 "read_data": Out(32),
                 "late_write": Out(csr_write_layout(p)),
                 #: mtvec or mepc of this instruction's tier, read in X.
@@ -136,6 +142,7 @@ class CsrFile(wiring.Component):
         m = Module()
         p = self._params
         access = self.access
+        self._names: dict[tuple[str, ...], Signal] = {}
 
         m.d.comb += [
             access.write.eq(self.writes),
@@ -151,15 +158,25 @@ class CsrFile(wiring.Component):
         m.d.comb += shared.eq(self.started)
         readable["mtierrun"] = shared
         readable["mceiling"] = pick(list(self.ceilings), self.tier)
-        readable["mbusmode"] = Cat(bit(self.buffered, self.tier), bit(self.sharing, self.tier))
-        with m.If(access.write & names_one_of(self.address, "mbusmode")):
-            for tier in range(p.tiers):
-                with m.If(self.tier == tier):
-                    m.d.sync += self.buffered[tier].eq(applied(access, self.buffered[tier], 0))
-                    if p.tiers > 1:
-                        m.d.sync += self.sharing[tier].eq(applied(access, self.sharing[tier], 1))
+        buffered, sharing = bit(self.buffered, self.tier), bit(self.sharing, self.tier)
+        readable["mbusmode"] = Cat(buffered, sharing)
+        for tier in range(p.tiers):
+            with m.If(self._written(m, "mbusmode") & (self.tier == tier)):
+                m.d.sync += self.buffered[tier].eq(applied(access, buffered, 0))
+                if p.tiers > 1:
+                    m.d.sync += self.sharing[tier].eq(applied(access, sharing, 1))
         self._read(m, readable, self._cycles() | self._events() | self._lines())
         return m
+
+    def _named(self, m: Module, *names: str, called: str = "") -> Signal:
+        """1 if the instruction in M accesses one of these CSRs, if it executes; found in X."""
+        if names not in self._names:
+            self._names[names] = named = Signal(name=f"names_{called or names[0]}")
+            m.d.sync += named.eq(Mux(self.x_accesses, names_one_of(self.x_address, *names), 0))
+        return self._names[names]
+
+    def _written(self, m: Module, *names: str) -> Value:
+        return self.access.write & self._named(m, *names)
 
     def _read(self, m: Module, *parts: dict[str, Value]) -> None:
         """Select by address, in parts so that no path has to choose among all of them.
@@ -167,26 +184,53 @@ class CsrFile(wiring.Component):
         What stage A makes of it, it also writes to the registers that take their value there. The
         instruction of another tier right behind finds there what has not been written yet.
         """
-        p = self._params
-        read: Value = Const(0, 32)
+        named = partial(self._named, m)
+        a = self._late
+        a_shared = Signal()
+        names_shared = self._named(m, *SHARED_LATE_CSRS, called="shared")
+        places = [
+            place
+            for place in range(len(self.address))
+            if len({CSR[name] >> place & 1 for name in SHARED_LATE_CSRS}) > 1
+        ]
+        same = Cat(self.address[place] == a.address[place] for place in places).all()
+        from_last = Signal()
+        last = Signal(32)
+        not_yet = names_shared & a_shared & same
+        if self._params.debug:
+            # A tier that is not started accesses CSRs in debug mode: its mtierarg may be in A.
+            not_yet = not_yet | (
+                self._named(m, "mscratch", "mtval")
+                & self._scratch_writes
+                & (self._scratch_row == Cat(self._named(m, "mtval"), self.tier))
+            )
+        m.d.comb += from_last.eq(self.reads & not_yet)
+        m.d.sync += [
+            a_shared.eq(self.writes & names_shared),
+            last.eq(Mux(from_last, self.late_write.data, 0)),
+        ]
+        read: Value = last
         for number, readable in enumerate(parts):
             part = Signal(32, name=f"part{number}")
-            m.d.sync += part.eq(Mux(self.reads, chosen(m, self.x_address, readable), 0))
+            value = chosen(named, readable)
+            if number:
+                value = value | Mux(self.shows_value, self.value, 0)
+            m.d.sync += part.eq(Mux(self.reads & ~from_last, value, 0))
             read = read | part
-        a = Signal(csr_access_layout(p))
-        a_reads = Signal()
-        m.d.sync += [a.eq(self.access), a_reads.eq(self.reads)]
-        retired = chosen(m, self.address, self._retired())
-        last_written = Signal(32)
-        from_last = Signal()
-        names_shared = Signal()
+
+        def read_in_a(*names: str) -> Signal:
+            select = Signal(name=f"reads_{names[0]}")
+            m.d.sync += select.eq(self.reads & self._named(m, *names))
+            return select
+
+        # What writes nothing leaves what was read as it is.
         m.d.sync += [
-            last_written.eq(self.late_write.data),
-            names_shared.eq(names_one_of(self.x_address, *SHARED_LATE_CSRS)),
-            from_last.eq(self.reads & a.write & (a.address == self.address) & names_shared),
+            a.eq(self.access),
+            a.operation.eq(Mux(self.writes, self.operation, 0b10)),
+            a.source.eq(Mux(self.writes, self.source, 0)),
         ]
         m.d.comb += [
-            self.read_data.eq(Mux(from_last, last_written, read | Mux(a_reads, retired, 0))),
+            self.read_data.eq(read | chosen(read_in_a, self._retired())),
             self.late_write.write.eq(a.write),
             self.late_write.tier.eq(a.tier),
             self.late_write.address.eq(a.address),
@@ -198,94 +242,96 @@ class CsrFile(wiring.Component):
         p = self._params
         access = self.access
         trap = self.trap
+        a = self._late = Signal(csr_access_layout(p), name="a")
 
-        def written(name: str) -> Value:
-            return access.write & names_one_of(self.address, name)
+        # Rows {tier, 0}: mtvec; {tier, 1}: mepc.
+        vectors = Memory(shape=PC_BITS, depth=2 * p.contexts, init=[])
+        m.submodules.vectors = vectors
+        vector_write = vectors.write_port()
+        vector_read = vectors.read_port(domain="comb")
+        m.d.comb += [
+            vector_read.addr.eq(Cat(self.x_mepc, self.x_tier)),
+            self.x_vector.eq(vector_read.data),
+            vector_write.addr.eq(Cat(trap.valid | self._named(m, "mepc"), self.tier)),
+            vector_write.data.eq(Mux(trap.valid, trap.pc, applied(access, self.vector, 2))),
+            vector_write.en.eq(trap.valid | self._written(m, "mtvec", "mepc")),
+        ]
 
-        # Apart, so that what is late to choose one of them does not have to address them first.
-        vector = applied(access, self.vector, 2)
-        for name, x_value, written_value, writes in (
-            ("mtvec", self.x_mtvec, vector, written("mtvec")),
-            ("mepc", self.x_mepc, Mux(trap.valid, trap.pc, vector), trap.valid | written("mepc")),
-        ):
-            memory = Memory(shape=PC_BITS, depth=p.contexts, init=[])
-            m.submodules[name] = memory
-            write = memory.write_port()
-            read = memory.read_port(domain="comb")
-            m.d.comb += [
-                read.addr.eq(self.x_tier),
-                x_value.eq(read.data),
-                write.addr.eq(self.tier),
-                write.data.eq(written_value),
-                write.en.eq(writes),
-            ]
+        # Written in A: the next CSR instruction of the tier is behind that.
         # Rows {tier, 0}: mscratch; {tier, 1}: mtval.
         scratch = Memory(shape=32, depth=2 * p.contexts, init=[])
         m.submodules.scratch = scratch
         scratch_write = scratch.write_port()
         scratch_read = scratch.read_port(domain="comb")
-        remote = Signal()
-        names_mtval = Signal()
-        m.d.comb += [
-            names_mtval.eq(names_one_of(self.address, "mtval")),
-            remote.eq(names_one_of(self.address, *(f"mtierarg{tier}" for tier in range(8)))),
-            scratch_read.addr.eq(Cat(names_mtval, self.tier)),
-            scratch_write.addr.eq(
+        names_mtval = self._named(m, "mtval")
+        remote = self._written(m, *(f"mtierarg{tier}" for tier in range(8)))
+        scratch_row = self._scratch_row = Signal(len(scratch_write.addr))
+        scratch_writes = self._scratch_writes = Signal()
+        m.d.sync += [
+            scratch_row.eq(
                 Cat(
                     trap.valid | names_mtval,
-                    Mux(remote & ~trap.valid, self.address[: p.tier_bits], self.tier),
+                    Mux(remote, self.address[: p.tier_bits], self.tier),
                 )
             ),
-            scratch_write.data.eq(
-                Mux(trap.valid, trap.value, applied(access, Mux(remote, 0, scratch_read.data)))
-            ),
-            scratch_write.en.eq(
+            scratch_writes.eq(
                 trap.valid
-                | written("mscratch")
-                | written("mtval")
-                | (access.write & remote & ~bit(self.started, self.address[:3]))
+                | self._written(m, "mscratch", "mtval")
+                | (remote & ~bit(self.started, self.address[:3]))
             ),
+        ]
+        m.d.comb += [
+            scratch_read.addr.eq(Cat(names_mtval, self.tier)),
+            scratch_write.addr.eq(scratch_row),
+            # Of a trap, too: nothing but `value` has been read.
+            scratch_write.data.eq(self.late_write.data),
+            scratch_write.en.eq(scratch_writes),
         ]
         causes = Memory(shape=6, depth=p.contexts, init=[])
         m.submodules.causes = causes
         cause_write = causes.write_port()
         cause_read = causes.read_port(domain="comb")
+        cause_writes = Signal()
+        trapped = Signal()
+        trap_cause = Signal(6)
+        written = self.late_write.data
+        m.d.sync += [
+            cause_writes.eq(trap.valid | self._written(m, "mcause")),
+            trapped.eq(trap.valid),
+            trap_cause.eq(Cat(trap.cause, trap.interrupt)),
+        ]
         m.d.comb += [
             cause_read.addr.eq(self.tier),
-            cause_write.addr.eq(self.tier),
-            cause_write.data.eq(
-                Mux(
-                    trap.valid,
-                    Cat(trap.cause, trap.interrupt),
-                    Cat(
-                        applied(access, cause_read.data[:5]),
-                        applied(access, cause_read.data[5], 31),
-                    ),
-                )
-            ),
-            cause_write.en.eq(trap.valid | written("mcause")),
+            cause_write.addr.eq(a.tier),
+            cause_write.data.eq(Mux(trapped, trap_cause, Cat(written[:5], written[31]))),
+            cause_write.en.eq(cause_writes),
         ]
 
         self._enabled = Signal(p.tiers)
         before = Signal(p.tiers)
+        enabled_here, before_here = bit(self._enabled, self.tier), bit(before, self.tier)
+        now_enabled, now_before = Signal(), Signal()
+        with m.If(trap.valid):
+            m.d.comb += now_before.eq(enabled_here)
+        with m.Elif(self.mret.valid):
+            m.d.comb += [now_enabled.eq(before_here), now_before.eq(1)]
+        with m.Else():
+            m.d.comb += [
+                now_enabled.eq(applied(access, enabled_here, MSTATUS_MIE)),
+                now_before.eq(applied(access, before_here, MSTATUS_MPIE)),
+            ]
+        changes = trap.valid | self.mret.valid | self._written(m, "mstatus")
+        starts = self._written(m, *(f"mtierpc{tier}" for tier in range(8)))
         for tier in range(p.tiers):
-            here = self.tier == tier
-            with m.If(trap.valid & here):
-                m.d.sync += [before[tier].eq(self._enabled[tier]), self._enabled[tier].eq(0)]
-            with m.Elif(self.mret.valid & here):
-                m.d.sync += [self._enabled[tier].eq(before[tier]), before[tier].eq(1)]
-            with m.Elif(written("mstatus") & here):
-                m.d.sync += [
-                    self._enabled[tier].eq(applied(access, self._enabled[tier], MSTATUS_MIE)),
-                    before[tier].eq(applied(access, before[tier], MSTATUS_MPIE)),
-                ]
-            with m.Elif(written(f"mtierpc{tier}") & ~self.started[tier]):
+            with m.If(changes & (self.tier == tier)):
+                m.d.sync += [self._enabled[tier].eq(now_enabled), before[tier].eq(now_before)]
+            with m.If(starts & (self.address[:3] == tier) & ~self.started[tier]):
                 m.d.sync += self._enabled[tier].eq(0)
 
         pc = Cat(C(0, 2), self.vector)
         return {
-            "mstatus": (bit(self._enabled, self.tier) << MSTATUS_MIE)
-            | (bit(before, self.tier) << MSTATUS_MPIE)
+            "mstatus": (enabled_here << MSTATUS_MIE)
+            | (before_here << MSTATUS_MPIE)
             | (0b11 << MSTATUS_MPP),
             "mtvec": pc,
             "mepc": pc,
@@ -299,7 +345,7 @@ class CsrFile(wiring.Component):
         p = self._params
         access = self.access
         posted = Signal(p.tiers)
-        with m.If(access.write & names_one_of(self.address, "mpost")):
+        with m.If(self._written(m, "mpost")):
             m.d.sync += posted.eq(applied(access, posted))
         # A line traps a cycle later than it wakes.
         line_traps = Signal(p.tiers)
@@ -311,10 +357,11 @@ class CsrFile(wiring.Component):
             Interrupt.MTI: self.timer,
             Interrupt.MEI: self.line_interrupt,
         }
+        here = {code: bit(enable, self.tier) for code, enable in enables.items()}
         for tier in range(p.tiers):
-            with m.If(access.write & names_one_of(self.address, "mie") & (self.tier == tier)):
+            with m.If(self._written(m, "mie") & (self.tier == tier)):
                 m.d.sync += [
-                    enable[tier].eq(applied(access, enable[tier], code))
+                    enable[tier].eq(applied(access, here[code], code))
                     for code, enable in enables.items()
                 ]
         software = posted & enables[Interrupt.MSI]
@@ -339,13 +386,14 @@ class CsrFile(wiring.Component):
                 )
             )
 
-        def view(vectors: dict[Interrupt, Value]) -> Value:
+        def view(bits: dict[Interrupt, Value]) -> Value:
             value: Value = Const(0, 32)
-            for code, vector in vectors.items():
-                value = value | (bit(vector, self.tier) << code)
+            for code, its in bits.items():
+                value = value | (its << code)
             return value
 
-        return {"mie": view(enables), "mip": view(sources), "mpost": posted}
+        pending = {code: bit(source, self.tier) for code, source in sources.items()}
+        return {"mie": view(here), "mip": view(pending), "mpost": posted}
 
     def _identity(self) -> dict[str, Value]:
         return {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Mux, Value
 
 from ..isa import csr_addresses
 
@@ -61,17 +61,15 @@ def halves(names: tuple[str, ...], counter: Value) -> dict[str, Value]:
     return dict.fromkeys(names, low) | dict.fromkeys((f"{name}h" for name in names), high)
 
 
-def chosen(m: Module, address: Value, readable: dict[str, Value]) -> Value:
-    """The value of the CSR that `address` named a cycle ago, 32 bits; 0 if it is none of these.
+def chosen(named: Callable[..., Value], readable: dict[str, Value]) -> Value:
+    """The value of the CSR that is read, 32 bits; 0 if it is none of these.
 
-    One select for each value, registered in ``m``. Not said if `address` is no CSR's.
+    ``named`` says of names whether that CSR has one of them; it is asked once for each value.
     """
     names: dict[int, list[str]] = {}
     for name, value in readable.items():
         names.setdefault(id(value), []).append(name)
     read: Value = Const(0, 32)
     for aliases in names.values():
-        select = Signal(name=f"reads_{aliases[0]}")
-        m.d.sync += select.eq(names_one_of(address, *aliases))
-        read = read | Mux(select, Value.cast(readable[aliases[0]]), 0)
+        read = read | Mux(named(*aliases), Value.cast(readable[aliases[0]]), 0)
     return read

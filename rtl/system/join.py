@@ -74,12 +74,17 @@ class SystemJoin:
         commit = self._commit
         m.d.comb += [
             csrs.tier.eq(stage.tier),
+            csrs.x_mepc.eq(self._execute.uses_mepc),
+            # What a failed fetch brought may look like a CSR instruction.
+            csrs.x_accesses.eq(self._execute.x.control.csr & ~self._execute.x.control.exception),
             csrs.x_address.eq(self._execute.x.offset),
             csrs.address.eq(stage.csr_address),
             csrs.operation.eq(stage.control.funct3[:2]),
             csrs.source.eq(stage.result),
             csrs.writes.eq(commit.csr_writes),
-            csrs.reads.eq(stage.control.csr),
+            csrs.reads.eq(stage.certain | stage.shows_address),
+            csrs.shows_value.eq(stage.shows_address),
+            csrs.value.eq(stage.address),
             csrs.vector.eq(stage.vector),
             csrs.trap.eq(commit.trap),
             csrs.mret.eq(commit.mret),

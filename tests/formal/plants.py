@@ -246,8 +246,8 @@ _ALL = [
     Plant(
         name="trap-leaves-interrupts-enabled",
         module="system.csr",
-        text="before[tier].eq(self._enabled[tier]), self._enabled[tier].eq(0)",
-        bug="before[tier].eq(self._enabled[tier])",
+        text="m.d.comb += now_before.eq(enabled_here)",
+        bug="m.d.comb += [now_before.eq(enabled_here), now_enabled.eq(enabled_here)]",
         check="csrs-1",
         finds=("mstatus", "interrupts_are_enabled"),
     ),

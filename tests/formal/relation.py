@@ -12,6 +12,7 @@ from amaranth.hdl import C, Cat, Value
 from amaranth.lib import data
 
 from tierv.rtl.backend.bus import SlotState
+from tierv.rtl.debug.join import CSR_PAGE
 from tierv.rtl.frontend.fetch import BUFFER_PAIRS
 from tierv.rtl.isa import csr_addresses, debug_csr_addresses
 from tierv.rtl.layouts import (
@@ -88,14 +89,13 @@ ROWS = {
     "predecoder.seen": 1,
     "buffer.buffer": BUFFER_PAIRS,
     "operands.registers": 32,
-    "csrs.mtvec": 1,
-    "csrs.mepc": 1,
+    "csrs.vectors": 2,
     "csrs.scratch": 2,
     "csrs.causes": 1,
     "instructions.counters": 1,
 }
-#: The selects with which a CSR instruction in stage M reads.
-READS = (
+#: The names by which a CSR instruction in stage M finds what it accesses.
+NAMES = (
     "mbusmode",
     "mceiling",
     "mtierrun",
@@ -114,10 +114,26 @@ READS = (
     "mip",
     "mie",
     "mcause",
+    "mtval",
     "mscratch",
+    "mepc",
     "mtvec",
     "mstatus",
+    "minstret",
+    "minstreth",
+    "mtierarg0",
+    "mtierpc0",
+    "shared",
 )
+
+#: Those of them by which a tier acts on others, and the addresses that each stands for.
+MEANINGS = {
+    "mtierrun": (CSR["mtierrun"],),
+    "mpost": (CSR["mpost"],),
+    "mtierpc0": tuple(CSR[f"mtierpc{tier}"] for tier in range(8)),
+    "mtierarg0": tuple(CSR[f"mtierarg{tier}"] for tier in range(8)),
+    "shared": tuple(CSR[name] for name in SHARED_LATE_CSRS),
+}
 
 
 class Side:
@@ -214,7 +230,7 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
 def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
     """Stages D to A, the divider, and what was dropped a cycle ago."""
     stages = ("d", "x", "m", "a", "csr write", "counts")
-    groups = (*stages, "divider", "dropped", "from_a", "from_w")
+    groups = (*stages, "scratch write", "cause write", "divider", "dropped", "from_a", "from_w")
     owned = {name: [] for name in groups}
     parts = {name: [] for name in owned}
     for side in sides:
@@ -233,14 +249,13 @@ def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
         owned["x"].append(side.owned(x.valid, x.tier))
         parts["x"].append([x, side.wire("line_unit.candidates2", lines)])
         owned["m"].append(side.owned(m.valid, m.tier))
-        reads = [side.wire(f"csrs.reads_{name}", 1) for name in READS]
+        names = [side.wire(f"csrs.names_{name}", 1) for name in NAMES]
         parts["m"].append(
             [
                 m,
                 side.wire("multiplier.result", 32),
                 side.wire("line_unit.candidates0", lines),
-                side.wire("csrs.names_shared", 1),
-                *reads,
+                *names,
             ]
         )
         back = core._write_back
@@ -248,7 +263,14 @@ def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
         parts["a"].append([back.writer.rd, back.result])
         write = side.layout("csrs.a", csr_access_layout(core.params))
         owned["csr write"].append(side.owned(write.write, write.tier))
-        parts["csr write"].append([write, side.wire("csrs.read_data", 32)])
+        read_data = side.wire("csrs.read_data", 32)
+        parts["csr write"].append([write, read_data])
+        row = side.wire("csrs.scratch_row", 2)
+        owned["scratch write"].append(side.owned(side.wire("csrs.scratch_writes", 1), row[1]))
+        parts["scratch write"].append([row, write.operation, write.source, read_data])
+        owned["cause write"].append(side.owned(side.wire("csrs.cause_writes", 1), write.tier))
+        trap = [side.wire("csrs.trapped", 1), side.wire("csrs.trap_cause", 6)]
+        parts["cause write"].append([*trap, write.operation, write.source, read_data])
         count = core._instructions.count
         owned["counts"].append(side.owned(count.valid, count.tier))
         parts["counts"].append([])
@@ -318,7 +340,6 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     shares = write.write & one_of(write.address, SHARED_CSRS)
     yield f"{name} csr write", ~shares | (write.tier == top)
     yield f"{name} counts for", core._instructions.count.tier == write.tier
-    reads_started = side.wire("csrs.reads_mtierrun", 1)
     # Where there is no CSR, what is selected does not matter.
     named, written = (one_of(address, EXISTING) for address in (m.csr_address, write.address))
     of_debug = one_of(m.csr_address, DEBUG) if core.params.debug else C(0)
@@ -326,11 +347,19 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     yield f"{name} completes", ~m.completes | m.certain
     yield f"{name} departs", m.completes | m.departs
     yield f"{name} written csr exists", ~write.write | written
-    yield f"{name} reads", ~named | (reads_started == (m.csr_address == CSR["mtierrun"]))
-    late = tuple(CSR[shared] for shared in SHARED_LATE_CSRS)
-    shared = side.wire("csrs.names_shared", 1)
-    yield f"{name} shared", ~named | (shared == one_of(m.csr_address, late))
-    yield f"{name} writes_csr", ~m.writes_csr | (m.control.csr & m.certain)
+    accesses = m.control.csr & ~m.control.exception
+    if core.params.debug:
+        accesses = accesses & (m.csr_address[5:] != CSR_PAGE)
+    yield f"{name} shows_address", ~(m.shows_address & accesses)
+    for called, meant in MEANINGS.items():
+        names = side.wire(f"csrs.names_{called}", 1)
+        means = accesses & one_of(m.csr_address, meant)
+        yield f"{name} names {called}", (accesses & ~named) | (names == means)
+    late = MEANINGS["shared"]
+    a_shared = side.wire("csrs.a_shared", 1)
+    yield f"{name} a_shared", a_shared == (write.write & one_of(write.address, late))
+    executes = m.certain & ~m.control.exception & ~m.traps & ~m.interrupted
+    yield f"{name} writes_csr", ~m.writes_csr | (m.control.csr & executes)
     yield f"{name} moves", ~moves | (m.certain & ~elsewhere)
     yield f"{name} resets", ~side.wire("commit.resets", 1)
     yield f"{name} runs", core._tiers.started[top] & ~core._tiers.stop[top]
