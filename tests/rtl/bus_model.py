@@ -17,6 +17,10 @@ def merged(old: int, new: int, mask: int) -> int:
     return old & ~lanes | new & lanes
 
 
+#: What is read with an error: "csrr t2, misa", which nobody must take for an instruction.
+ERROR_WORD = 0x3010_23F3
+
+
 @dataclass(frozen=True)
 class Answer:
     """What the slave drives in a cycle."""
@@ -89,7 +93,7 @@ class BusModel:
             return Answer()
         begin, self._begin = self._begin, None
         known = address in self.ram or address in (self._writes if write else self._reads)
-        word = data
+        word = data if write else ERROR_WORD
         if known and write:
             self._write(address, mask, data)
         elif known:
