@@ -28,7 +28,7 @@ _ALL = [
         text="fill = control.fill & first[31]",
         bug="fill = control.fill & 0",
         check="instructions-shift",
-        finds=("sra",),
+        finds=("sra", "srai"),
     ),
     Plant(
         name="auipc-drops-a-bit",
