@@ -245,7 +245,6 @@ class Divider(wiring.Component):
                 ),
             ]
         return quotient[1:]
-        return m
 
 
 def altops(funct3, first, second):
