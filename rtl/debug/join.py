@@ -39,13 +39,10 @@ class DebugJoin:
         m.d.comb += [
             names_debug.eq(stage.csr_address[5:] == CSR_PAGE),
             csrs.writes.eq(commit.csr_writes & ~names_debug),
-            csrs.x_accesses.eq(
-                execute.x.control.csr
-                & ~execute.x.control.exception
-                & (execute.x.offset[5:] != CSR_PAGE)
-            ),
             self._write_back.csr_data.eq(csrs.read_data | mode.read_data | triggers.read_data),
         ]
+        with m.If(execute.x.offset[5:] == CSR_PAGE):
+            m.d.comb += csrs.x_accesses.eq(0)
         for part in (mode, triggers):
             m.d.comb += [
                 part.csr.eq(csrs.access),
