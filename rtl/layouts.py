@@ -93,10 +93,6 @@ PAIR_FLAGS = data.StructLayout(
         "memory": 2,
         "uses": data.ArrayLayout(USES, 2),
         "waits": data.ArrayLayout(WAITS, 2),
-        # Each word: its fetch ended in a bus error.
-        "faults": 2,
-        # Branch history counters, two bits for each word.
-        "history": 4,
     }
 )
 
@@ -105,7 +101,10 @@ PAIR = data.StructLayout(
     {
         "words": data.ArrayLayout(32, 2),
         "pc": PC_BITS - 1,
-        "flags": PAIR_FLAGS,
+        # Each word: its fetch ended in a bus error.
+        "faults": 2,
+        # Branch history counters, two bits for each word.
+        "history": 4,
     }
 )
 

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..layouts import (
     PAIR,
+    PAIR_FLAGS,
     PC_BITS,
     USES,
     WAITS,
@@ -25,8 +26,8 @@ from .fetch import BUFFER_PAIRS
 class IssueBuffer(wiring.Component):
     """Hold each tier's next instructions and read the one that issues.
 
-    A pair is counted when it arrives; its words can issue from the next cycle on, while it is
-    still being predecoded. The tier that issues is chosen one cycle ahead from `ready` and from
+    A pair is stored when it arrives; its words can issue from the next cycle on, while it is still
+    being predecoded. What is found there is stored a cycle later, in a memory of its own. The tier that issues is chosen one cycle ahead from `ready` and from
     what each buffer will hold then. A tier whose instruction waits for an operand stays in place
     and costs only itself a slot; two, if it would have left stage I with that instruction: a wfi, a
     load or store that shares, the last one in the buffer.
@@ -44,10 +45,10 @@ class IssueBuffer(wiring.Component):
                 "dropped": In(tier_event_layout(params)),
                 #: Stage M: this tier's instruction in I does not issue.
                 "kill": In(tier_event_layout(params)),
-                #: The pair that is being predecoded.
+                #: What is found in the pair that is being predecoded.
                 "pair_valid": In(1),
                 "pair_tier": In(params.tier_bits),
-                "pair": In(PAIR),
+                "pair_flags": In(PAIR_FLAGS),
                 "pairs": Out(data.ArrayLayout(range(BUFFER_PAIRS + 1), params.tiers)),
                 #: Tiers that may issue in the next cycle if they have an instruction.
                 "ready": In(params.tiers),
@@ -94,35 +95,53 @@ class IssueBuffer(wiring.Component):
         # synthesis from making one of the two.
         row_tier = Signal(p.tier_bits, init=-1)
 
-        buffer = Memory(shape=PAIR, depth=p.contexts * BUFFER_PAIRS, init=[])
-        m.submodules.buffer = buffer
-        write = buffer.write_port()
-        read = buffer.read_port(domain="comb")
-        pair_index = Signal(index_shape)
-        m.d.sync += pair_index.eq(pick([tails[tier] for tier in range(tiers)], self.arrival.tier))
+        def pair_memory(name: str, shape: data.StructLayout):
+            """A memory with a row for each pair, and what is in the row of the tier in I."""
+            memory = Memory(shape=shape, depth=p.contexts * BUFFER_PAIRS, init=[])
+            m.submodules[name] = memory
+            read = memory.read_port(domain="comb")
+            m.d.comb += read.addr.eq(Cat(i_head, row_tier))
+            return memory.write_port(), read.data
+
+        # A pair that is dropped in the cycle of its arrival is written where there is room.
+        arrival_index = Signal(index_shape)
+        pair_write, pair = pair_memory("buffer", PAIR)
         m.d.comb += [
-            write.addr.eq(Cat(pair_index, self.pair_tier)),
-            write.data.eq(self.pair),
-            write.en.eq(self.pair_valid),
-            read.addr.eq(Cat(i_head, row_tier)),
+            arrival_index.eq(pick([tails[tier] for tier in range(tiers)], self.arrival.tier)),
+            pair_write.addr.eq(Cat(arrival_index, self.arrival.tier)),
+            pair_write.data.words.eq(self.arrival.words),
+            pair_write.data.pc.eq(self.arrival.pc[1:]),
+            pair_write.data.faults.eq(self.arrival.faults),
+            pair_write.data.history.eq(self.arrival.history),
+            pair_write.en.eq(self.arriving.any()),
+        ]
+        pair_index = Signal(index_shape)
+        m.d.sync += pair_index.eq(arrival_index)
+        flags_write, kept_flags = pair_memory("flags", PAIR_FLAGS)
+        m.d.comb += [
+            flags_write.addr.eq(Cat(pair_index, self.pair_tier)),
+            flags_write.data.eq(self.pair_flags),
+            flags_write.en.eq(self.pair_valid),
         ]
 
-        # Its pair is the one that is being predecoded.
+        # The pair of the tier in I is the one that is being predecoded.
         i_new = Signal()
 
         def of_pair(select, shape=1):
-            """What `select` finds in the pair."""
+            """What `select` finds in the pair's flags."""
             value = Signal(shape)
-            m.d.comb += value.eq(Mux(i_new, select(self.pair), select(read.data)))
+            m.d.comb += value.eq(Mux(i_new, select(self.pair_flags), select(kept_flags)))
             return value
 
-        def of_word(select, shape=1):
-            """The same for each word: the one in I."""
-            return of_pair(lambda pair: Mux(i_odd, select(pair)[1], select(pair)[0]), shape)
+        def of_word(flags) -> Value:
+            """Those of the word in I."""
+            return Mux(i_odd, flags[1], flags[0])
 
         last = Signal()
-        m.d.comb += last.eq(i_odd | of_pair(lambda pair: pair.flags.ends_first))
-        waits = of_word(lambda pair: pair.flags.waits, WAITS)
+        m.d.comb += last.eq(i_odd | of_pair(lambda flags: flags.ends_first))
+        waits = of_pair(lambda flags: of_word(flags.waits), WAITS)
+        instruction = Signal(32)
+        m.d.comb += instruction.eq(of_word(pair.words))
 
         in_d = Signal()
         in_x = Signal()
@@ -138,20 +157,16 @@ class IssueBuffer(wiring.Component):
         )
         may_go = apart(m, "may_go", present & ~waits_for_result & ~self.stall)
         awaited = apart(m, "awaited", self.awaited | (self.collects & (in_d | in_x)))
-        # Compared in both places where the pair may be: that the instruction needs the load decides
-        # last whether it goes.
-        touches = [
-            self._touches(m, place, pair, i_odd)
-            for place, pair in (("new", self.pair), ("kept", read.data))
-        ]
-        m.d.comb += self.awaits.eq(awaited & Mux(i_new, *touches))
+        # That the instruction needs the load decides last whether it goes.
+        uses = of_pair(lambda flags: of_word(flags.uses), USES)
+        m.d.comb += self.awaits.eq(awaited & self._touches(m, instruction, uses))
         goes = Signal()
         i_wfi = Signal()
         killed = self.kill.valid & (self.kill.tier == i_tier)
         m.d.comb += [
             self.present.eq(present),
             goes.eq(may_go & ~self.awaits),
-            i_wfi.eq(of_word(lambda pair: pair.flags.wfi)),
+            i_wfi.eq(of_pair(lambda flags: of_word(flags.wfi))),
             self.wfi.valid.eq(goes & i_wfi & ~killed),
             self.wfi.tier.eq(i_tier),
         ]
@@ -159,11 +174,11 @@ class IssueBuffer(wiring.Component):
         m.d.comb += [
             issued.valid.eq(goes & ~killed),
             issued.tier.eq(i_tier),
-            issued.pc.eq(Cat(i_odd, of_pair(lambda pair: pair.pc, PC_BITS - 1))),
-            issued.instruction.eq(of_word(lambda pair: pair.words, 32)),
-            issued.predicted.eq(last & of_pair(lambda pair: pair.flags.predicted)),
-            issued.history.eq(of_pair(lambda pair: pair.flags.history, 4)),
-            issued.fault.eq(of_word(lambda pair: pair.flags.faults)),
+            issued.pc.eq(Cat(i_odd, pair.pc)),
+            issued.instruction.eq(instruction),
+            issued.predicted.eq(last & of_pair(lambda flags: flags.predicted)),
+            issued.history.eq(pair.history),
+            issued.fault.eq(of_word(pair.faults)),
         ]
 
         # Where the tier in I goes on.
@@ -171,7 +186,7 @@ class IssueBuffer(wiring.Component):
         i_next_odd = Signal()
         m.d.comb += [
             i_next_head.eq(i_head + last),
-            i_next_odd.eq(~last | of_pair(lambda pair: pair.flags.next_odd)),
+            i_next_odd.eq(~last | of_pair(lambda flags: flags.next_odd)),
         ]
         for tier in range(tiers):
             here = i_tier == tier
@@ -217,7 +232,8 @@ class IssueBuffer(wiring.Component):
             runs_dry.eq(last & i_has_one & ~bit(self.arriving, i_tier)),
         ]
         shares = Signal()
-        m.d.comb += shares.eq(bit(self.sharing, i_tier) & of_word(lambda pair: pair.flags.memory))
+        is_memory = of_pair(lambda flags: of_word(flags.memory))
+        m.d.comb += shares.eq(bit(self.sharing, i_tier) & is_memory)
         leaves = Signal()
         m.d.comb += leaves.eq(present & (i_wfi | runs_dry | shares))
         candidates = Signal(tiers)
@@ -244,12 +260,10 @@ class IssueBuffer(wiring.Component):
             m.d.sync += signal.eq(Mux(goes & may_go_on, next_one, other_one))
         return m
 
-    def _touches(self, m: Module, place: str, pair, odd: Value) -> Value:
-        """1 if the word of the pair names the register that is awaited."""
-        word = Mux(odd, pair.words[1], pair.words[0])
-        uses = data.View(USES, Mux(odd, pair.flags.uses[1], pair.flags.uses[0]))
+    def _touches(self, m: Module, word: Value, uses) -> Value:
+        """1 if the word names the register that is awaited."""
         fields = (("rd", word[7:12]), ("rs1", word[15:20]), ("rs2", word[20:25]))
         return Cat(
-            uses[field] & apart(m, f"{place}_{field}_awaited", number == self.awaited_rd)
+            uses[field] & apart(m, f"{field}_awaited", number == self.awaited_rd)
             for field, number in fields
         ).any()

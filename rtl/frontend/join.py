@@ -49,7 +49,7 @@ class FrontEndJoin:
             buffer.dropped.eq(self._dropped),
             buffer.pair_valid.eq(predecoder.valid),
             buffer.pair_tier.eq(predecoder.tier),
-            buffer.pair.eq(predecoder.pair),
+            buffer.pair_flags.eq(predecoder.flags),
             buffer.ready.eq(self._tiers.ready),
             buffer.sharing.eq(self._csrs.sharing),
         ]

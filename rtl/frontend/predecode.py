@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..isa import Opcode, csr_addresses
 from ..layouts import (
-    PAIR,
+    PAIR_FLAGS,
     PC_BITS,
     PRODUCER,
     USES,
@@ -119,10 +119,10 @@ class Predecoder(wiring.Component):
             {
                 "arrival": In(arrival_layout(params)),
                 "redirect": In(redirect_layout(params)),
-                #: The pair and what was found in it, one cycle after its arrival.
+                #: What was found in a pair of this tier, one cycle after its arrival.
                 "valid": Out(1),
                 "tier": Out(params.tier_bits),
-                "pair": Out(PAIR),
+                "flags": Out(PAIR_FLAGS),
                 "ended": Out(tier_event_layout(params)),
                 "has_target": Out(1),
                 #: A word address within local memory, or a whole one (``layouts.target_bits``).
@@ -251,20 +251,16 @@ class Predecoder(wiring.Component):
             with m.Elif(arrived.valid & pop & (arrived.tier == tier)):
                 m.d.sync += returning[tier].eq(1)
 
-        flags = self.pair.flags
+        flags = self.flags
         m.d.comb += [
             self.valid.eq(arrived.valid),
             self.tier.eq(arrived.tier),
-            self.pair.words.eq(arrived.words),
-            self.pair.pc.eq(arrived.pc[1:]),
             flags.ends_first.eq(ends_first),
             flags.predicted.eq((follow & inside) | pop),
             flags.next_odd.eq(Mux(ends_first, next_odds[0], next_odds[1])),
             flags.wfi.eq(Cat(word.wfi for word in words)),
             flags.memory.eq(Cat(word.memory for word in words)),
             flags.uses.eq(Cat(word.uses for word in words)),
-            flags.faults.eq(arrived.faults),
-            flags.history.eq(arrived.history),
             self.ended.valid.eq(arrived.valid & (ends_first | ends[1])),
             self.ended.tier.eq(arrived.tier),
             self.has_target.eq((follow & (inside | branch)) | pop),
@@ -295,7 +291,7 @@ class Predecoder(wiring.Component):
         ]
         # Ahead of a pair that begins with its second word is a jump, which nothing waits for.
         begins_first = ~arrived.pc[0]
-        waits = self.pair.flags.waits
+        waits = self.flags.waits
         for word, flags, newest, older, counts in (
             (words[0], waits[0], last, second, C(1)),
             (words[1], waits[1], words[0].producer, Mux(begins_first, last, second), begins_first),
