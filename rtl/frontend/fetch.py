@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -153,8 +153,12 @@ class Fetcher(wiring.Component):
             m.d.comb += f_from_line.eq(self.line_done & (self.line_tier == f_tier))
             f_fast = f_local | f_cached
             f_ready = f_local | f_from_bus | f_from_line | (f_cached & self.cache_hit)
+        # Behind a pair that is there at once, without asking.
         f_next = Signal(PC_BITS)
-        m.d.comb += f_next.eq(Cat(0, (f_pc[1:] + 1)[: PC_BITS - 1]))
+        advances = C(1) if caches else f_ready
+        m.d.comb += f_next.eq(
+            Cat(f_pc[0] & ~advances, (f_pc[1:] + advances)[: PC_BITS - 1])
+        )
 
         arrival = self.arrival
         f_early_stopped = (self.redirect.early & (self.redirect.early_tier == f_tier)) | (
@@ -229,7 +233,7 @@ class Fetcher(wiring.Component):
         awaits_line = Signal(tiers)
         m.d.comb += [
             sequential_write.addr.eq(f_tier),
-            sequential_write.data.eq(Mux(f_ready, f_next, f_pc)),
+            sequential_write.data.eq(Mux(f_ready, f_next, f_pc) if caches else f_next),
             sequential_write.en.eq(f_live),
             target_write.addr.eq(ended.tier),
             target_write.data.eq(target),
