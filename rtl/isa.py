@@ -49,6 +49,10 @@ class Funct12(enum.IntEnum):
     MRET = 0x302
 
 
+#: The instruction ebreak. What could not be fetched is one too, and marked.
+EBREAK = 0x0010_0073
+
+
 class Cause(enum.IntEnum):
     """Exception codes of ``mcause`` (volume II, table 14)."""
 

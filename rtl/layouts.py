@@ -290,7 +290,8 @@ def decoded_layout(params: CoreParams) -> data.StructLayout:
             "second": 32,
             # Offset of a load, store or jalr; address of a CSR.
             "offset": 12,
-            # pc + imm of a jump, auipc or branch predicted not taken, pc of a store, else pc + 4.
+            # pc + imm of a jump, auipc or branch predicted not taken; pc of a store or ebreak; else
+            # pc + 4.
             "alternative": PC_BITS,
             # The same where the result is this, of a load where it may go on; else 0.
             "given": PC_BITS,

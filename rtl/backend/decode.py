@@ -200,6 +200,7 @@ class Decoder(wiring.Component):
                         legal.eq(no_registers),
                         control.exception.eq(1),
                         control.cause.eq(Cause.BREAKPOINT),
+                        self.distance.eq(0),
                     ]
                 with m.Case(Funct12.WFI):
                     m.d.comb += [legal.eq(no_registers), control.wfi.eq(1)]

@@ -228,13 +228,9 @@ class Execute(wiring.Component):
             # What mtval shows if the address is wrong, or where the exception is.
             executed.address.eq(
                 Mux(
-                    control.exception,
-                    Cat(C(0, 2), x.pc),
-                    Mux(
-                        control.branch | control.jump,
-                        Cat(C(0b10, 2), x.alternative),
-                        Cat(address[0] & ~control.jump_register, address[1:]),
-                    ),
+                    control.branch | control.jump | control.exception,
+                    Cat(0, ~control.exception, x.alternative),
+                    Cat(address[0] & ~control.jump_register, address[1:]),
                 )
             ),
             executed.shows_address.eq(shown & ~interrupted & ~bus_failed),

@@ -9,6 +9,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from ..isa import EBREAK
 from ..layouts import PC_BITS
 from ..params import CoreParams
 from .port import LINE_ANSWER, LINE_REQUEST
@@ -134,7 +135,7 @@ class InstructionCache(wiring.Component):
                     for word in range(2):
                         with m.If(wanted & (beat[0] == word)):
                             m.d.sync += [
-                                self.missed_words[word].eq(answer.data),
+                                self.missed_words[word].eq(Mux(answer.error, EBREAK, answer.data)),
                                 self.missed_faults[word].eq(answer.error),
                             ]
                     with m.If(beat.all()):

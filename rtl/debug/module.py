@@ -6,7 +6,7 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import enum, wiring
 from amaranth.lib.wiring import In, Out
 
-from ..isa import debug_csr_addresses
+from ..isa import EBREAK, debug_csr_addresses
 from ..params import CoreParams
 from ..util import bit, join_ports, one_hot
 from ..wishbone import master_ports
@@ -14,7 +14,6 @@ from .layout import PROGRAM_BUFFER_WORDS, debug_members
 from .system_bus import SystemBus
 
 DMI_ADDRESS_BITS = 7
-EBREAK = 0x0010_0073
 NOP = 0x0000_0013
 #: CSR instructions of the transfers, without registers.
 _CSRRW = 0x0000_1073

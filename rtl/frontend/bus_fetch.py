@@ -8,6 +8,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..isa import EBREAK
 from ..layouts import PC_BITS
 from ..params import CoreParams
 
@@ -83,9 +84,10 @@ class BusFetcher(wiring.Component):
             with m.Case(self.State.FIRST, self.State.SECOND):
                 finished = self.ack | self.error
                 with m.If(self.active & finished):
+                    for word in range(2):
+                        with m.If(pc[0] == word):
+                            m.d.sync += self.words[word].eq(Mux(self.error, EBREAK, self.read_data))
                     m.d.sync += [
-                        self.words[0].eq(Mux(pc[0], self.words[0], self.read_data)),
-                        self.words[1].eq(Mux(pc[0], self.read_data, self.words[1])),
                         self.faults.eq(Mux(self.error, Mux(pc[0], 0b10, 0b01), 0)),
                         pc[0].eq(1),
                         state.eq(

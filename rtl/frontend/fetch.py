@@ -156,9 +156,7 @@ class Fetcher(wiring.Component):
         # Behind a pair that is there at once, without asking.
         f_next = Signal(PC_BITS)
         advances = C(1) if caches else f_ready
-        m.d.comb += f_next.eq(
-            Cat(f_pc[0] & ~advances, (f_pc[1:] + advances)[: PC_BITS - 1])
-        )
+        m.d.comb += f_next.eq(Cat(f_pc[0] & ~advances, (f_pc[1:] + advances)[: PC_BITS - 1]))
 
         arrival = self.arrival
         f_early_stopped = (self.redirect.early & (self.redirect.early_tier == f_tier)) | (

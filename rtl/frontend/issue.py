@@ -10,7 +10,6 @@ from amaranth.lib.wiring import In, Out
 from ..layouts import (
     PAIR,
     PAIR_FLAGS,
-    PC_BITS,
     USES,
     WAITS,
     arrival_layout,
@@ -27,10 +26,11 @@ class IssueBuffer(wiring.Component):
     """Hold each tier's next instructions and read the one that issues.
 
     A pair is stored when it arrives; its words can issue from the next cycle on, while it is still
-    being predecoded. What is found there is stored a cycle later, in a memory of its own. The tier that issues is chosen one cycle ahead from `ready` and from
-    what each buffer will hold then. A tier whose instruction waits for an operand stays in place
-    and costs only itself a slot; two, if it would have left stage I with that instruction: a wfi, a
-    load or store that shares, the last one in the buffer.
+    being predecoded. What is found there is stored a cycle later, in a memory of its own. The tier
+    that issues is chosen one cycle ahead from `ready` and from what each buffer will hold then. A
+    tier whose instruction waits for an operand stays in place and costs only itself a slot; two, if
+    it would have left stage I with that instruction: a wfi, a load or store that shares, the last
+    one in the buffer.
     """
 
     def __init__(self, params: CoreParams) -> None:

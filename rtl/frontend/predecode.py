@@ -190,7 +190,7 @@ class Predecoder(wiring.Component):
             m.d.comb += [
                 follow.eq(known & word.aligned & (word.jal | (word.branch & word.taken))),
                 pop.eq(known & word.returns & ~bit(returning, arrived.tier)),
-                end.eq(follow | word.jal | word.jalr | word.waits_for_commit | arrived.faults[k]),
+                end.eq(follow | word.jal | word.jalr | word.waits_for_commit),
             ]
             targets.append(Cat(total[:bits], arrived.pc[bits : bits + above]))
             within = Mux(total[-1], high.all(), ~high.any())

@@ -75,8 +75,7 @@ class SystemJoin:
         m.d.comb += [
             csrs.tier.eq(stage.tier),
             csrs.x_mepc.eq(self._execute.uses_mepc),
-            # What a failed fetch brought may look like a CSR instruction.
-            csrs.x_accesses.eq(self._execute.x.control.csr & ~self._execute.x.control.exception),
+            csrs.x_accesses.eq(self._execute.x.control.csr),
             csrs.x_address.eq(self._execute.x.offset),
             csrs.address.eq(stage.csr_address),
             csrs.operation.eq(stage.control.funct3[:2]),
