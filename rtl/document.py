@@ -22,7 +22,8 @@ from .isa import (
     Interrupt,
 )
 from .params import CoreParams
-from .system.csr import MSTATUS_MIE, MSTATUS_MPIE, implemented
+from .system.csr import implemented
+from .system.trap_registers import MSTATUS_MIE, MSTATUS_MPIE
 
 MANUAL = Path(__file__).parent / "MANUAL.md"
 

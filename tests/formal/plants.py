@@ -140,7 +140,7 @@ _ALL = [
     ),
     Plant(
         name="line-wakes-a-cycle-late",
-        module="system.csr",
+        module="system.trap_registers",
         text="Interrupt.MEI: self.line_interrupt,",
         bug="Interrupt.MEI: line_traps,",
         check="wake",
@@ -245,7 +245,7 @@ _ALL = [
     ),
     Plant(
         name="trap-leaves-interrupts-enabled",
-        module="system.csr",
+        module="system.trap_registers",
         text="m.d.comb += now_before.eq(enabled_here)",
         bug="m.d.comb += [now_before.eq(enabled_here), now_enabled.eq(enabled_here)]",
         check="csrs-1",
@@ -253,7 +253,7 @@ _ALL = [
     ),
     Plant(
         name="tiers-share-mscratch",
-        module="system.csr",
+        module="system.trap_registers",
         text="scratch_read.addr.eq(Cat(names_mtval, self.tier))",
         bug="scratch_read.addr.eq(names_mtval)",
         check="csrs-2",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from amaranth.hdl import Cat, Mux, Value
 
 from tierv.rtl.isa import Opcode
+from tierv.rtl.layouts import arrival_layout
 
 from .bench import IMEM, Bench, one_of, small_core
 from .check import Check, Method
@@ -77,10 +78,11 @@ def priority(bench: Bench) -> None:
     )
 
     # Who shares: a tier with `sharing`, behind a load or store.
-    pair = core._predecoder.pair
+    layout = arrival_layout(bench.params)
+    words = layout(bench.watch("core.predecoder.arrived", layout.size)).words
     for place in range(2):
-        is_memory = one_of(pair.words[place][2:7], (Opcode.LOAD, Opcode.STORE))
-        is_flagged = pair.flags.memory[place]
+        is_memory = one_of(words[place][2:7], (Opcode.LOAD, Opcode.STORE))
+        is_flagged = core._predecoder.flags.memory[place]
         bench.prove(f"memory_{place}", core._predecoder.valid, is_flagged == is_memory)
     shares = bench.watch("core.buffer.shares", 1)
     bench.prove(

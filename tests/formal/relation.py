@@ -88,6 +88,7 @@ ROWS = {
     "predecoder.predicted": 1,
     "predecoder.seen": 1,
     "buffer.buffer": BUFFER_PAIRS,
+    "buffer.flags": BUFFER_PAIRS,
     "operands.registers": 32,
     "csrs.vectors": 2,
     "csrs.scratch": 2,
