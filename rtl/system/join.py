@@ -75,7 +75,8 @@ class SystemJoin:
         m.d.comb += [
             csrs.tier.eq(stage.tier),
             csrs.x_mepc.eq(self._execute.uses_mepc),
-            csrs.x_accesses.eq(self._execute.x.control.csr),
+            # What raises an exception by itself may look like a CSR instruction.
+            csrs.x_accesses.eq(self._execute.x.control.csr & ~self._execute.x.control.exception),
             csrs.x_address.eq(self._execute.x.offset),
             csrs.address.eq(stage.csr_address),
             csrs.operation.eq(stage.control.funct3[:2]),
