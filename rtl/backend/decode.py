@@ -23,7 +23,7 @@ class Decoder(wiring.Component):
     #: The branch is predicted taken.
     predicted: In(1)
     control: Out(CONTROL)
-    #: The ALU takes `immediate` for its second operand.
+    #: The ALU takes `immediate` for its second operand; it is 0 otherwise.
     has_immediate: Out(1)
     immediate: Out(32)
     #: Another constant takes the place of rs1: 4 or 0.
@@ -105,6 +105,7 @@ class Decoder(wiring.Component):
                     control.branch.eq(1),
                     control.subtract.eq(1),
                     self.has_immediate.eq(0),
+                    self.immediate.eq(0),
                     self.misaligned_target.eq(word[8]),
                 ]
                 with m.If(~self.predicted):
@@ -122,6 +123,7 @@ class Decoder(wiring.Component):
                     control.store.eq(1),
                     self.distance.eq(0),
                     self.has_immediate.eq(0),
+                    self.immediate.eq(0),
                     self.offset.eq(Cat(word[7:12], word[25:32])),
                 ]
             with m.Case(Opcode.OP_IMM):
@@ -134,7 +136,7 @@ class Decoder(wiring.Component):
                 ]
                 self._alu(m, funct3, 0)
             with m.Case(Opcode.OP):
-                m.d.comb += [writes.eq(1), self.has_immediate.eq(0)]
+                m.d.comb += [writes.eq(1), self.has_immediate.eq(0), self.immediate.eq(0)]
                 with m.If(funct7 == 0b0000001):
                     m.d.comb += [
                         legal.eq(1),

@@ -113,15 +113,12 @@ class Operands(wiring.Component):
             early = apart(
                 m,
                 f"early{operand}",
-                Mux(
-                    replaced,
-                    immediate,
-                    _gate(from_m, self.m_result) | _gate(from_w, self.w_result),
-                ),
+                _gate(from_m & ~replaced, self.m_result) | _gate(from_w & ~replaced, self.w_result),
             )
             value = (self.first, self.second)[operand]
             m.d.comb += value.eq(
                 early
+                | immediate
                 | _gate(from_registers & ~replaced, stored)
                 | _gate(from_m_word & ~replaced, self.m_word)
                 | _gate(from_x & ~replaced, self.x_result)
