@@ -107,8 +107,9 @@ class Execute(wiring.Component):
         # What can kill is of the tier that was in X a cycle ago.
         follows = Signal()
         m.d.sync += follows.eq(self.decoded.tier == x.tier)
+        killed = self.kill.valid & follows
         live = Signal()
-        m.d.comb += live.eq(x.valid & ~(self.kill.valid & follows))
+        m.d.comb += live.eq(x.valid & ~killed)
         interrupted = Signal()
         stopped = Signal()
         bus_failed = Signal()
@@ -163,14 +164,16 @@ class Execute(wiring.Component):
                 ]
             with m.Default():
                 m.d.comb += [mask.eq(0b1111), self.dmem_write_data.eq(x.second)]
-        # The address and what may stop the instruction are known late, so they meet last.
+        # The address, interrupts and what kills the instruction are known late, so they meet last.
         lanes = apart(m, "lanes", Mux(local & ~misaligned, mask, 0))
         may_store = apart(
-            m, "may_store", live & control.store & ~stopped & ~bus_failed & ~control.exception
+            m,
+            "may_store",
+            x.valid & control.store & ~interrupted & ~stopped & ~bus_failed & ~control.exception,
         )
         stores = Signal()
         m.d.comb += [
-            stores.eq(may_store & ~interrupted),
+            stores.eq(may_store & ~killed),
             self.dmem_address.eq(address[2:]),
             self.dmem_write_mask.eq(lanes & stores.replicate(4)),
         ]
