@@ -99,8 +99,8 @@ _ALL = [
     Plant(
         name="dropped-store-writes",
         module="backend.execute",
-        text="live & control.store",
-        bug="x.valid & control.store",
+        text="stores.eq(may_store & ~killed)",
+        bug="stores.eq(may_store)",
         check="isolation",
         finds=("stores_as_shown",),
     ),
