@@ -204,11 +204,14 @@ async def calls_and_returns_are_followed_without_a_bubble(dut):
             rv.NOP, rv.NOP, rv.jal(0, 40),
             rv.NOP, rv.NOP, rv.NOP, rv.NOP, rv.NOP, rv.jalr(0, link, 0), *[rv.NOP] * 4,
         ]  # fmt: skip
-        # As the first and as the second instruction of a pair.
-        for ahead in (0, 1):
-            issues = await timing.issues([rv.NOP] * ahead + code)
-            assert issues[ahead + 6][0] - issues[ahead + 1][0] == 1, f"call, {link}, {ahead}"
-            assert issues[ahead + 2][0] - issues[ahead + 10][0] == 1, f"return, {link}, {ahead}"
+        # As the first and as the second instruction of a pair, at the memory's begin and end.
+        words = timing.bench.params.imem.size_bytes // 4
+        far = [rv.jal(0, 4 * (words - 64)), *[0] * (words - 65)]
+        for ahead, prologue in itertools.product((0, 1), ([], far)):
+            issues = await timing.issues([rv.NOP] * ahead + code, prologue)
+            what = f"{link}, {ahead}, {len(prologue)}"
+            assert issues[ahead + 6][0] - issues[ahead + 1][0] == 1, f"call, {what}"
+            assert issues[ahead + 2][0] - issues[ahead + 10][0] == 1, f"return, {what}"
 
 
 @cocotb.test()

@@ -201,6 +201,37 @@ async def a_buffered_bus_error_traps_at_a_later_instruction(dut):
 
 
 @cocotb.test()
+async def a_buffered_bus_error_is_not_lost_by_an_interrupt_in_any_cycle(dut):
+    bench = Bench(dut)
+    handler = bench.params.reset_address + 0x7000
+    # An interrupt is disabled as it is taken. The error ends the run, for it may trap at the
+    # handler's first instruction, which mepc then names.
+    code = [read("mcause", A), rv.branch("bge", A, 0, 12),
+            rv.csr("csrrc", 0, CSR["mie"], TARGET), rv.MRET, *finish(A)]  # fmt: skip
+    bench.load(handler, code)
+    rise = 0
+
+    def pin() -> None:
+        bench.timer = int(bench.cycle >= rise)
+
+    bench.each_cycle.append(pin)
+    for instruction, cause in ((rv.load("lw", C, B, 0), 5), (rv.store("sw", C, B, 0), 7)):
+        code = [*write("mtvec", handler), *write("mbusmode", 1), *rv.li(B, NOWHERE),
+                *rv.li(TARGET, MTI), rv.csr("csrrw", 0, CSR["mie"], TARGET),
+                rv.csr("csrrsi", 0, CSR["mstatus"], MIE), rv.NOP, instruction]  # fmt: skip
+        access = bench.params.reset_address + 4 * (len(code) - 1)
+        code += [*[rv.NOP] * 40, *finish()]
+        rise = 1_000
+        assert await bench.execute(code) == cause
+        (issued,) = bench.seen.at(access)
+        taken = 0
+        for rise in range(issued - 10, issued + 10):
+            assert await bench.execute(code) == cause, f"interrupt {rise - issued} behind it"
+            taken += len(bench.seen.at(handler + 8))
+        assert taken > 5
+
+
+@cocotb.test()
 async def interrupts_are_taken_in_the_order_external_software_timer(dut):
     bench = Bench(dut)
     handler = bench.params.reset_address + 0x7000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
@@ -99,9 +101,8 @@ async def the_timer_ends_a_wfi_of_its_tier(dut):
     assert await bench.run() == MTI
 
 
-async def device_handler(bench: Bench, *, buffered: bool, gap: int) -> int:
+async def device_handler(bench: Bench, tier: int, *, buffered: bool, gap: int) -> int:
     """A handler that acknowledges over the bus, `gap` instructions before it waits again."""
-    tier = bench.params.tiers - 1
     prologue = [*rv.li(DEVICE, ACKNOWLEDGE), *write("mbusmode", int(buffered))]
     body = [rv.addi(COUNT, COUNT, 1), rv.store("sw", 0, DEVICE, 0), *[rv.NOP] * gap]
     bench.load(place(bench, tier), waiting_loop(body, lines=1, prologue=prologue))
@@ -131,25 +132,24 @@ async def the_handler_does_not_run_again_for_a_level_that_it_has_lowered(dut):
 
     bench.bus.on_write(ACKNOWLEDGE, device)
     bench.each_cycle.append(lower)
-    for buffered in (False, True):
-        for gap in range(4):
-            for wait_states in range(3):
-                for delay in range(1, settle + 1):
-                    bench.bus.wait_states = lambda address, n=wait_states: n
-                    body = await device_handler(bench, buffered=buffered, gap=gap)
-                    for count in range(1, 4):
-                        bench.lines = 1
-                        await bench.step(50 + count)
-                        where = f"buffered {buffered}, gap {gap}, {wait_states}, lowered {delay}"
-                        assert not bench.lines
-                        assert len(bench.seen.at(body)) == count, where
+    for tier, buffered, gap, wait_states, delay in itertools.product(
+        range(1, bench.params.tiers), (False, True), range(4), range(3), range(1, settle + 1)
+    ):
+        bench.bus.wait_states = lambda address, n=wait_states: n
+        body = await device_handler(bench, tier, buffered=buffered, gap=gap)
+        for count in range(1, 4):
+            bench.lines = 1
+            await bench.step(50 + count)
+            where = f"tier {tier}, buffered {buffered}, gap {gap}, {wait_states}, lowered {delay}"
+            assert not bench.lines
+            assert len(bench.seen.at(body)) == count, where
 
 
 @cocotb.test()
 async def a_level_that_stays_runs_the_handler_again(dut):
     bench = Bench(dut)
     bench.bus.on_write(ACKNOWLEDGE, lambda word: None)
-    body = await device_handler(bench, buffered=True, gap=0)
+    body = await device_handler(bench, bench.params.tiers - 1, buffered=True, gap=0)
     bench.lines = 1
     await bench.step(200)
     assert len(bench.seen.at(body)) > 5
