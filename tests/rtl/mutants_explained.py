@@ -10,7 +10,16 @@ from collections.abc import Iterable
 from mutated_core import Mutant
 
 #: What the description of a fault begins with, and why it changes nothing that matters.
-_EXPLANATIONS: dict[str, str] = {}
+_EXPLANATIONS: dict[str, str] = {
+    "inv of predecoder.$366[0]": (
+        "takes a wfi for one that waits for the CSR instruction ahead, which costs a slot, and for"
+        " none what has the address of no CSR"
+    ),
+    "cnot1 of tiers.$166[2]": (
+        "where two tiers wait for loads at once, the more urgent one tries in vain in slots that it"
+        " could leave"
+    ),
+}
 
 
 def explanation(mutant: Mutant) -> str | None:
