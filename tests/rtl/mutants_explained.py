@@ -15,6 +15,9 @@ _EXPLANATIONS: dict[str, str] = {
         "takes a wfi for one that waits for the CSR instruction ahead, which costs a slot, and for"
         " none what has the address of no CSR"
     ),
+    "const0 of predecoder.$65[0]": (
+        "once a predicted return of tier 2 was dropped, none of them is predicted, which costs slots"
+    ),
     "cnot1 of tiers.$166[2]": (
         "where two tiers wait for loads at once, the more urgent one tries in vain in slots that it"
         " could leave"
