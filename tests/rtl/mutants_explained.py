@@ -16,7 +16,7 @@ _EXPLANATIONS: dict[str, str] = {
         " none what has the address of no CSR"
     ),
     "const0 of predecoder.$65[0]": (
-        "once a predicted return of tier 2 was dropped, none of them is predicted, which costs slots"
+        "once a predicted return of tier 2 was dropped, it has no other, which costs slots"
     ),
     "cnot1 of tiers.$166[2]": (
         "where two tiers wait for loads at once, the more urgent one tries in vain in slots that it"
