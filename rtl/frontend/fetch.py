@@ -153,7 +153,8 @@ class Fetcher(wiring.Component):
             m.d.comb += f_from_line.eq(self.line_done & (self.line_tier == f_tier))
             f_fast = f_local | f_cached
             f_ready = f_local | f_from_bus | f_from_line | (f_cached & self.cache_hit)
-        # Behind a pair that is there at once, without asking.
+        # Where the tier goes on: behind the pair, if that is there. With a cache this is known too
+        # late for the adder, and is chosen behind it.
         f_next = Signal(PC_BITS)
         advances = C(1) if caches else f_ready
         m.d.comb += f_next.eq(Cat(f_pc[0] & ~advances, (f_pc[1:] + advances)[: PC_BITS - 1]))
