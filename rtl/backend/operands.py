@@ -109,21 +109,23 @@ class Operands(wiring.Component):
             ]
             uses_m_word.append(from_m_word)
             # Kept, for synthesis does not know how late the memories' words are, and would put the
-            # rest behind them.
-            early = apart(
+            # rest behind them. The result of X comes later still.
+            others = apart(
                 m,
-                f"early{operand}",
-                _gate(from_m & ~replaced, self.m_result) | _gate(from_w & ~replaced, self.w_result),
+                f"others{operand}",
+                immediate
+                | _gate(from_m & ~replaced, self.m_result)
+                | _gate(from_a & ~replaced, self.a_result)
+                | _gate(from_w & ~replaced, self.w_result),
+            )
+            memories = apart(
+                m,
+                f"memories{operand}",
+                _gate(from_registers & ~replaced, stored)
+                | _gate(from_m_word & ~replaced, self.m_word),
             )
             value = (self.first, self.second)[operand]
-            m.d.comb += value.eq(
-                early
-                | immediate
-                | _gate(from_registers & ~replaced, stored)
-                | _gate(from_m_word & ~replaced, self.m_word)
-                | _gate(from_x & ~replaced, self.x_result)
-                | _gate(from_a & ~replaced, self.a_result)
-            )
+            m.d.comb += value.eq(others | memories | _gate(from_x & ~replaced, self.x_result))
 
         m.d.comb += self.uses_m_word.eq(Cat(uses_m_word).any())
         return m

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import C, Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -43,15 +43,13 @@ class Fetcher(wiring.Component):
         super().__init__(
             {
                 "redirect": In(redirect_layout(params)),
-                #: The redirect of the last cycle.
-                "dropped": In(tier_event_layout(params)),
                 #: The pair that is being predecoded is the last one of its stream.
                 "ended": In(tier_event_layout(params)),
                 #: The stream goes on at `target` (``layouts.target_bits``).
                 "has_target": In(1),
                 "target": In(target_bits(params)),
-                #: Pairs in each tier's buffer.
-                "pairs": In(data.ArrayLayout(range(BUFFER_PAIRS + 1), params.tiers)),
+                #: Of each tier's buffer, bit n: it holds more than n pairs.
+                "pairs": In(data.ArrayLayout(BUFFER_PAIRS, params.tiers)),
                 #: Stage P: the pair asked for, and for whom.
                 "lookup_tier": Out(params.tier_bits),
                 "lookup_pc": Out(PC_BITS),
@@ -95,40 +93,39 @@ class Fetcher(wiring.Component):
         tiers = p.tiers
         caches = bool(p.icache_bytes)
 
-        # F: the pair on its way, and the events of the last cycle that may drop it.
+        # F: the pair on its way; it is kept if nothing dropped it as it was asked for.
         f_valid = Signal()
+        f_kept = Signal()
         f_tier = Signal(p.tier_bits)
         f_pc = Signal(PC_BITS)
-        f_redirected = Signal()
-        dropped = self.dropped
         ended = Signal(tier_event_layout(p))
         ended_has_target = Signal()
-        # A cycle old; there cannot be less room now, for the tier's next pair has been dropped.
-        ended_has_room = Signal()
-        room_for_target = Cat(self.pairs[tier] != BUFFER_PAIRS for tier in range(tiers))
+        # There cannot be less room a cycle later, for the tier's next pair has been dropped.
+        ended_with_room = Signal()
+        room_for_target = Cat(~self.pairs[tier][BUFFER_PAIRS - 1] for tier in range(tiers))
         index_bits = p.imem.size_log2 - 2
         target = Signal(target_bits(p))
+        ends = self.ended.valid & ~redirects(self.redirect, self.ended.tier)
+
+        def leaves(tier: Value) -> Value:
+            """1 if the tier goes on elsewhere: what it has asked for so far is dropped."""
+            return redirects(self.redirect, tier) | (self.ended.valid & (self.ended.tier == tier))
+
         m.d.sync += [
-            ended.valid.eq(self.ended.valid & ~redirects(self.redirect, self.ended.tier)),
+            ended.valid.eq(ends),
             ended.tier.eq(self.ended.tier),
             ended_has_target.eq(self.has_target),
-            ended_has_room.eq(bit(room_for_target, self.ended.tier)),
+            ended_with_room.eq(ends & bit(room_for_target, self.ended.tier)),
             target.eq(self.target),
         ]
 
-        f_live = Signal()
+        f_live = f_kept
         # The pair behind one that missed is asked for before that is known.
         missed = Signal(tier_event_layout(p))
-        f_valid_alone = f_valid & ~(missed.valid & (missed.tier == f_tier)) if caches else f_valid
-        m.d.comb += f_live.eq(
-            f_valid_alone
-            & ~(dropped.valid & (dropped.tier == f_tier) & ~f_redirected)
-            & ~(ended.valid & (ended.tier == f_tier))
-        )
+        if caches:
+            f_live = f_kept & ~(missed.valid & (missed.tier == f_tier))
         f_stopped = Signal()
-        m.d.comb += f_stopped.eq(
-            redirects(self.redirect, f_tier) | (self.ended.valid & (self.ended.tier == f_tier))
-        )
+        m.d.comb += f_stopped.eq(leaves(f_tier))
         f_local = Signal()
         f_next_local = Signal()
 
@@ -153,11 +150,8 @@ class Fetcher(wiring.Component):
             m.d.comb += f_from_line.eq(self.line_done & (self.line_tier == f_tier))
             f_fast = f_local | f_cached
             f_ready = f_local | f_from_bus | f_from_line | (f_cached & self.cache_hit)
-        # Where the tier goes on: behind the pair, if that is there. With a cache this is known too
-        # late for the adder, and is chosen behind it.
         f_next = Signal(PC_BITS)
-        advances = C(1) if caches else f_ready
-        m.d.comb += f_next.eq(Cat(f_pc[0] & ~advances, (f_pc[1:] + advances)[: PC_BITS - 1]))
+        m.d.comb += f_next.eq(Cat(0, f_pc[1:] + 1))
 
         arrival = self.arrival
         f_early_stopped = (self.redirect.early & (self.redirect.early_tier == f_tier)) | (
@@ -232,8 +226,8 @@ class Fetcher(wiring.Component):
         awaits_line = Signal(tiers)
         m.d.comb += [
             sequential_write.addr.eq(f_tier),
-            sequential_write.data.eq(Mux(f_ready, f_next, f_pc) if caches else f_next),
-            sequential_write.en.eq(f_live),
+            sequential_write.data.eq(f_next),
+            sequential_write.en.eq(f_live & f_ready),
             target_write.addr.eq(ended.tier),
             target_write.data.eq(target),
             target_write.en.eq(ended.valid),
@@ -263,10 +257,10 @@ class Fetcher(wiring.Component):
                     remote[tier].eq(0),
                 ]
             with m.Elif(f_live & f_here[tier]):
-                m.d.sync += [
-                    latest[tier].eq(self.Source.SEQUENTIAL),
-                    remote[tier].eq(~f_ready if caches else ~f_local & ~f_from_bus),
-                ]
+                m.d.sync += remote[tier].eq(~f_ready)
+                # A pair that is not there yet is asked for again from where its address came.
+                with m.If(f_ready):
+                    m.d.sync += latest[tier].eq(self.Source.SEQUENTIAL)
                 if caches:
                     m.d.sync += awaits_line[tier].eq(f_cached)
 
@@ -305,7 +299,6 @@ class Fetcher(wiring.Component):
             with m.Default():
                 m.d.comb += saved_pc.eq(sequential_read.data)
         m.d.sync += [
-            p_valid.eq(wants.any()),
             p_tier.eq(next_tier),
             p_pc.eq(saved_pc),
         ]
@@ -319,12 +312,7 @@ class Fetcher(wiring.Component):
             m.d.comb += f_next_cached.eq(f_cached & ~f_pc[1:cached_bits].all())
 
         # P: the most urgent of the four; of the same tier, the first of them.
-        room_for_next = Cat(self.pairs[tier] < BUFFER_PAIRS - 1 for tier in range(tiers))
-        same_as_memory = (
-            (f_valid & (f_tier == p_tier))
-            | (dropped.valid & (dropped.tier == p_tier))
-            | (ended.valid & (ended.tier == p_tier))
-        )
+        room_for_next = Cat(~self.pairs[tier][BUFFER_PAIRS - 2] for tier in range(tiers))
         sources = (
             (
                 self.redirect.early,
@@ -334,7 +322,7 @@ class Fetcher(wiring.Component):
                 is_cached(self.redirect.early_pc),
             ),
             (
-                ended.valid & ended_has_target & ended_has_room,
+                ended_with_room & ended_has_target,
                 ended.tier,
                 whole(target),
                 is_local(target) if caches else 1,
@@ -347,9 +335,12 @@ class Fetcher(wiring.Component):
                 f_next_local,
                 f_next_cached,
             ),
-            (p_valid & ~same_as_memory, p_tier, p_pc, p_local, p_cached),
+            (p_valid, p_tier, p_pc, p_local, p_cached),
         )
         selects = Signal(len(sources))
+        kept: Value = Const(0)
+        # What is saved for `next_tier` is no longer where it goes on.
+        overtaken = leaves(next_tier)
         lookup_tier: Value = Const(0, p.tier_bits)
         lookup_pc: Value = Const(0, PC_BITS)
         lookup_local: Value = Const(0)
@@ -361,6 +352,11 @@ class Fetcher(wiring.Component):
                     more_urgent = other_tier >= tier if other < own else other_tier > tier
                     beaten = beaten | (other_valid & more_urgent)
             m.d.comb += selects[own].eq(valid & ~beaten)
+            stays = ~leaves(tier)
+            if own == 0:
+                stays = stays | self.redirect.confirmed
+            kept = kept | (selects[own] & stays)
+            overtaken = overtaken | (selects[own] & (tier == next_tier))
             lookup_tier = lookup_tier | Mux(selects[own], tier, 0)
             lookup_pc = lookup_pc | Mux(selects[own], pc, 0)
             lookup_local = lookup_local | (selects[own] & local)
@@ -371,7 +367,8 @@ class Fetcher(wiring.Component):
             f_local.eq(lookup_local),
             f_tier.eq(self.lookup_tier),
             f_pc.eq(self.lookup_pc),
-            f_redirected.eq(selects[0] & self.redirect.confirmed),
+            f_kept.eq(kept),
+            p_valid.eq(wants.any() & ~overtaken),
         ]
         if caches:
             m.d.sync += f_cached.eq(lookup_cached)

@@ -49,7 +49,8 @@ class IssueBuffer(wiring.Component):
                 "pair_valid": In(1),
                 "pair_tier": In(params.tier_bits),
                 "pair_flags": In(PAIR_FLAGS),
-                "pairs": Out(data.ArrayLayout(range(BUFFER_PAIRS + 1), params.tiers)),
+                #: Of each tier's buffer, bit n: it holds more than n pairs.
+                "pairs": Out(data.ArrayLayout(BUFFER_PAIRS, params.tiers)),
                 #: Tiers that may issue in the next cycle if they have an instruction.
                 "ready": In(params.tiers),
                 #: Tiers that leave the slot behind a load or store to less urgent ones.
@@ -156,7 +157,7 @@ class IssueBuffer(wiring.Component):
             in_x & Mux(in_d, waits.second_in_x, waits.last_in_x)
         )
         may_go = apart(m, "may_go", present & ~waits_for_result & ~self.stall)
-        awaited = apart(m, "awaited", self.awaited | (self.collects & (in_d | in_x)))
+        awaited = self.awaited | (self.collects & (in_d | in_x))
         # That the instruction needs the load decides last whether it goes.
         uses = of_pair(lambda flags: of_word(flags.uses), USES)
         m.d.comb += self.awaits.eq(awaited & self._touches(m, instruction, uses))
@@ -205,9 +206,9 @@ class IssueBuffer(wiring.Component):
                     m.d.sync += tails[tier].eq(tails[tier] + 1)
                 # Bits to invert, for a multiplexer would become a clock enable, which is slower
                 # when `goes` is known last.
-                one, two = pairs[tier][0], pairs[tier][1]
-                more = Mux(arrives, Cat(1, one, one & two), 0)
-                fewer = Mux(arrives, 0, Cat(1, ~one, ~one & ~two))
+                held = pairs[tier]
+                more = Mux(arrives, ~held & Cat(1, held[:-1]), 0)
+                fewer = Mux(arrives, 0, held & Cat(~held[1:], 1))
                 if_goes = apart(m, f"if_goes{tier}", Mux(last & here, fewer, more))
                 if_stays = apart(m, f"if_stays{tier}", more)
                 m.d.sync += pairs[tier].eq(pairs[tier] ^ Mux(goes, if_goes, if_stays))
@@ -220,7 +221,7 @@ class IssueBuffer(wiring.Component):
             here.eq(Cat(i_valid & (i_tier == tier) for tier in range(tiers))),
             filled.eq(
                 Cat(
-                    (pairs[tier] != 0) & ~(self.redirect.early & (self.redirect.early_tier == tier))
+                    pairs[tier][0] & ~(self.redirect.early & (self.redirect.early_tier == tier))
                     for tier in range(tiers)
                 )
             ),
@@ -228,7 +229,7 @@ class IssueBuffer(wiring.Component):
         i_has_one = Signal()
         runs_dry = Signal()
         m.d.comb += [
-            i_has_one.eq(pick([pairs[tier] for tier in range(tiers)], i_tier) == 1),
+            i_has_one.eq(pick([held[0] & ~held[1] for held in pairs], i_tier)),
             runs_dry.eq(last & i_has_one & ~bit(self.arriving, i_tier)),
         ]
         shares = Signal()
@@ -243,7 +244,7 @@ class IssueBuffer(wiring.Component):
 
         # A pair that arrives now is the next of its tier if the tier has no other. The tier in I
         # goes on where its head is, unless this instruction goes.
-        new = Cat((self.arrival.tier == tier) & (pairs[tier] == 0) for tier in range(tiers))
+        new = Cat((self.arrival.tier == tier) & ~pairs[tier][0] for tier in range(tiers))
         may_go_on = apart(m, "may_go_on", of_highest(candidates, here))
         next_tier = highest(candidates)
         m.d.sync += [
@@ -263,7 +264,4 @@ class IssueBuffer(wiring.Component):
     def _touches(self, m: Module, word: Value, uses) -> Value:
         """1 if the word names the register that is awaited."""
         fields = (("rd", word[7:12]), ("rs1", word[15:20]), ("rs2", word[20:25]))
-        return Cat(
-            uses[field] & apart(m, f"{field}_awaited", number == self.awaited_rd)
-            for field, number in fields
-        ).any()
+        return Cat(uses[field] & (number == self.awaited_rd) for field, number in fields).any()

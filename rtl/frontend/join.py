@@ -22,7 +22,6 @@ class FrontEndJoin:
             words.eq(self.imem_read_data),
             fetcher.local_words.eq(words),
             fetcher.redirect.eq(self._redirect),
-            fetcher.dropped.eq(self._dropped),
             fetcher.ended.eq(predecoder.ended),
             fetcher.has_target.eq(predecoder.has_target),
             fetcher.target.eq(predecoder.target),

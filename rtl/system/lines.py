@@ -58,19 +58,23 @@ class LineUnit(wiring.Component):
         def written(name: str) -> Value:
             return late.write & names_one_of(late.address, name)
 
-        before = Signal(p.lines)
+        # A wake waits for the lines: what it depends on beside them is known before.
+        next_edges = Signal(p.lines)
+        high_edges = Signal(p.lines)
         latched = Signal(p.lines)
         acknowledged = Signal(p.lines)
-        rising = self.lines & ~before
+        rising = self.lines & ~high_edges
         with m.If(csr.write & names_one_of(csr.address, "mlineack")):
             m.d.comb += acknowledged.eq(applied(csr, Const(0, p.lines)))
-        m.d.sync += [
-            before.eq(self.lines),
-            latched.eq(self.edges & ((latched & ~acknowledged) | rising)),
+        m.d.comb += [
+            next_edges.eq(Mux(written("mlineedge"), late.data, self.edges)),
+            self.pending.eq(latched | rising),
         ]
-        m.d.comb += self.pending.eq((self.edges & (latched | rising)) | (~self.edges & self.lines))
-        with m.If(written("mlineedge")):
-            m.d.sync += self.edges.eq(late.data)
+        m.d.sync += [
+            self.edges.eq(next_edges),
+            high_edges.eq(self.lines & next_edges),
+            latched.eq(self.edges & next_edges & ((latched & ~acknowledged) | rising)),
+        ]
         masks = [self.masks[tier] for tier in range(p.tiers)]
         mask = Signal(p.lines)
         m.d.comb += mask.eq(pick(masks, csr.tier))
@@ -119,8 +123,8 @@ class LineUnit(wiring.Component):
         """Write one stamp a cycle; the lower bits tell since when it has been due."""
         p = self._params
         depth = 1 << max(1, (p.lines - 1).bit_length())
-        # More than the cycles that a stamp can be due.
-        low_bits = p.lines.bit_length()
+        # More than the cycles that a stamp can be due, and one.
+        low_bits = (p.lines + 1).bit_length()
         stamps = Memory(shape=32, depth=depth, init=[])
         m.submodules.stamps = stamps
         write = stamps.write_port()
@@ -132,11 +136,13 @@ class LineUnit(wiring.Component):
         chosen = Signal(range(depth))
         low = Signal(low_bits)
         high = self.cycle[low_bits:]
-        m.d.comb += [
-            chosen.eq(highest(due)),
+        m.d.comb += chosen.eq(highest(due))
+        m.d.sync += [
             write.addr.eq(chosen),
             write.en.eq(due.any()),
             low.eq(pick([rose[line] for line in range(p.lines)], chosen)),
+        ]
+        m.d.comb += [
             write.data.eq(Cat(low, high - (low > self.cycle[:low_bits]))),
             read.addr.eq(self.csr.address),
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Mux, Value
+from amaranth.hdl import Cat, Value
 
 from tierv.rtl.isa import Opcode
 from tierv.rtl.layouts import arrival_layout
@@ -38,12 +38,12 @@ class Chooser:
         #: had issued: a wfi, a load or store of a tier that shares, the last in its buffer.
         waits = core._buffer.present & mine & ~self.issues
         self.waits_outside = bench.named(
-            waits & (is_wfi | shares | (last & (self.pairs == 1))), "waits_outside"
+            waits & (is_wfi | shares | (last & (self.pairs == 0b0001))), "waits_outside"
         )
         #: It has an instruction for the next slot, and nothing that is known late takes it away.
         self.can_issue = bench.named(
             self.ready
-            & (self.pairs >= Mux(self.issues, 2, 1))
+            & self.pairs.bit_select(self.issues, 1)
             & ~self.redirected
             & ~self.leaves
             & ~self.waits_outside,
@@ -62,6 +62,9 @@ def priority(bench: Bench) -> None:
     core = bench.core
     tiers = core._tiers
     chooser = Chooser(bench)
+    counted = Cat(~held[1:] | held[:-1] for held in core._buffer.pairs).all()
+    bench.assume_at_start(counted)
+    bench.always("pairs_are_counted", counted)
     could = bench.past(chooser.can_issue)
     below = core.issue_valid & (core.issue_tier < chooser.tier)
     bench.prove("no_lower_tier_issues", could & (chooser.tier != 0), ~below)

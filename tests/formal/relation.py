@@ -48,7 +48,7 @@ PER_TIER = {
     "fetcher.enabled": 1,
     "fetcher.latest": 2,
     "predecoder.returning": 1,
-    "buffer.pairs": 3,
+    "buffer.pairs": 4,
     "buffer.odds": 1,
     "buffer.heads": 2,
     "buffer.tails": 2,
@@ -75,7 +75,7 @@ COMMON = {
     "csrs.posted": 2,
     "line_unit.priorities": 8,
     "line_unit.edges": 2,
-    "line_unit.before": 2,
+    "line_unit.high_edges": 2,
     "line_unit.latched": 2,
     "cycles.value": 64,
 }
@@ -183,17 +183,19 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
             [
                 side.wire("fetcher.f_pc", PC_BITS),
                 side.wire("fetcher.f_local", 1),
-                side.wire("fetcher.f_redirected", 1),
+                side.wire("fetcher.f_kept", 1),
             ]
         )
         p_owned.append(side.owned(side.wire("fetcher.p_valid", 1), side.wire("fetcher.p_tier", 1)))
         p_parts.append([side.wire("fetcher.p_pc", PC_BITS), side.wire("fetcher.p_local", 1)])
         ended = side.layout("fetcher.ended", event)
         ended_owned.append(side.owned(ended.valid, ended.tier))
+        with_room = side.wire("fetcher.ended_with_room", 1)
+        yield f"{side.name} room", ~with_room | ended.valid
         ended_parts.append(
             [
                 side.wire("fetcher.ended_has_target", 1),
-                side.wire("fetcher.ended_has_room", 1),
+                with_room,
                 side.wire("fetcher.target", IMEM.size_log2 - 2),
             ]
         )
@@ -368,6 +370,8 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     f_pc = side.wire("fetcher.f_pc", PC_BITS)
     fetches = side.owned(side.wire("fetcher.f_valid", 1), side.wire("fetcher.f_tier", 1))
     local = f_pc[IMEM.size_log2 - 2 :] == IMEM.base >> IMEM.size_log2
+    kept = side.wire("fetcher.f_kept", 1)
+    yield f"{name} kept", ~kept | side.wire("fetcher.f_valid", 1)
     yield f"{name} fetch", ~fetches | (local & side.wire("fetcher.f_local", 1))
     p_pc, p_local = side.wire("fetcher.p_pc", PC_BITS), side.wire("fetcher.p_local", 1)
     yield f"{name} p_local", p_local == (p_pc[IMEM.size_log2 - 2 :] == IMEM.base >> IMEM.size_log2)
