@@ -156,11 +156,11 @@ class IssueBuffer(wiring.Component):
         waits_for_result = (in_d & waits.last_in_d) | (
             in_x & Mux(in_d, waits.second_in_x, waits.last_in_x)
         )
+        # That the instruction needs the load decides last whether it goes.
         may_go = apart(m, "may_go", present & ~waits_for_result & ~self.stall)
         awaited = self.awaited | (self.collects & (in_d | in_x))
-        # That the instruction needs the load decides last whether it goes.
         uses = of_pair(lambda flags: of_word(flags.uses), USES)
-        m.d.comb += self.awaits.eq(awaited & self._touches(m, instruction, uses))
+        m.d.comb += self.awaits.eq(awaited & self._touches(instruction, uses))
         goes = Signal()
         i_wfi = Signal()
         killed = self.kill.valid & (self.kill.tier == i_tier)
@@ -261,7 +261,7 @@ class IssueBuffer(wiring.Component):
             m.d.sync += signal.eq(Mux(goes & may_go_on, next_one, other_one))
         return m
 
-    def _touches(self, m: Module, word: Value, uses) -> Value:
+    def _touches(self, word: Value, uses) -> Value:
         """1 if the word names the register that is awaited."""
         fields = (("rd", word[7:12]), ("rs1", word[15:20]), ("rs2", word[20:25]))
         return Cat(uses[field] & (number == self.awaited_rd) for field, number in fields).any()

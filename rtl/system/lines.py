@@ -58,8 +58,8 @@ class LineUnit(wiring.Component):
         def written(name: str) -> Value:
             return late.write & names_one_of(late.address, name)
 
-        # A wake waits for the lines: what it depends on beside them is known before.
         next_edges = Signal(p.lines)
+        # Edge lines that were high a cycle ago: little is left to do behind the lines.
         high_edges = Signal(p.lines)
         latched = Signal(p.lines)
         acknowledged = Signal(p.lines)
