@@ -12,6 +12,7 @@ import cocotb
 import encoding as rv
 from bench import EXIT, NOWHERE, RAM, Bench
 from cocotb_switches import place
+from cocotb_traps import run_in
 from programs import MEI, finish, read, start, waiting_loop, write
 
 from tierv.rtl.isa import Cause
@@ -121,6 +122,36 @@ async def a_repeated_or_interrupted_access_is_not_made_twice(dut):
             writes = [t for t in bench.bus.transfers if t.write and t.address == RAM]
             assert [t.data for t in writes] == [*range(1, len(writes) + 1)]
             assert abs(len(writes) - handled) <= 1
+
+
+@cocotb.test()
+async def an_access_that_its_own_tier_is_interrupted_in_is_not_made_twice(dut):
+    bench = Bench(dut)
+    handler = bench.params.reset_address + 0x7000
+    # The handler uses the bus as well.
+    body = [rv.load("lw", B, DEVICE, 8), rv.addi(B, B, 1), rv.store("sw", B, DEVICE, 8)]
+    bench.load(handler, [*body, rv.MRET])
+    loop = [
+        rv.load("lw", A, DEVICE, 0x100), rv.r_type("add", C, C, A), rv.addi(COUNT, COUNT, -1),
+    ]  # fmt: skip
+    for tier in range(bench.params.tiers):
+        for buffered, wait_states in itertools.product((0, 1), (0, 1, 5)):
+            random_waits(bench, wait_states, wait_states)
+            bench.poke(RAM + 8, 0)
+            reads = itertools.count(1)
+            bench.bus.on_read(RAM + 0x100, lambda numbers=reads: next(numbers))
+            code = [*write("mtvec", handler), *rv.li(DEVICE, RAM), *rv.li(COUNT, 60)]
+            code += [rv.addi(B, 0, 0), rv.addi(C, 0, 0), *write("mbusmode", buffered)]
+            code += [*write("mlinemask", 1), *write("mie", MEI), *write("mstatus", 8)]
+            code += [*loop, rv.branch("bne", COUNT, 0, -4 * len(loop)), *write("mstatus", 0)]
+            code += [rv.branch("bne", B, 0, 8), rv.addi(C, 0, -1)]
+
+            def lines() -> None:
+                bench.lines = int(bench.cycle % 23 < 2)
+
+            bench.each_cycle[:] = [lines]
+            await run_in(bench, tier, [*code, *finish(C)])
+            assert bench.result == sum(range(1, 61)), f"tier {tier}, buffered {buffered}"
 
 
 @cocotb.test()
@@ -324,22 +355,26 @@ async def the_handler_in_local_memory_does_not_wait_for_fetches_of_others(dut):
 @cocotb.test()
 async def an_error_of_one_tier_does_not_disturb_another(dut):
     bench = Bench(dut)
-    top = bench.params.tiers - 1
     handler = bench.params.reset_address + 0x7000
     bench.load(handler, [rv.csr("csrrs", 30, 0x341, 0), rv.addi(30, 30, 4),
                          rv.csr("csrrw", 0, 0x341, 30), rv.addi(29, 29, 1), rv.MRET])  # fmt: skip
-    loop = [rv.load("lw", A, DEVICE, 0), rv.store("sw", A, DEVICE, 0)]
-    code = [*write("mtvec", handler), *rv.li(DEVICE, NOWHERE), *loop]
-    bench.load(place(bench, top), [*code, rv.jal(0, -4 * len(loop))])
-    code = [*start({top: place(bench, top)}), *rv.li(DEVICE, RAM), *rv.li(COUNT, 30)]
-    loop = [rv.load("lw", A, DEVICE, 0), rv.addi(A, A, 1), rv.store("sw", A, DEVICE, 0),
-            rv.addi(COUNT, COUNT, -1)]  # fmt: skip
-    code += [*loop, rv.branch("bne", COUNT, 0, -4 * len(loop)), rv.load("lw", A, DEVICE, 0)]
-    bench.poke(RAM, 0)
-    await bench.execute([*code, *finish(A)], cycles=20_000)
-    assert bench.result == 30
-    assert sum(t.error for t in bench.bus.transfers) > 20
-    assert bench.bus.transfers[-1].address == EXIT
+    for low, high in itertools.combinations(range(bench.params.tiers), 2):
+        loop = [rv.load("lw", A, DEVICE, 0), rv.store("sw", A, DEVICE, 0)]
+        code = [*write("mtvec", handler), *rv.li(DEVICE, NOWHERE), *loop]
+        bench.load(place(bench, high), [*code, rv.jal(0, -4 * len(loop))])
+        code = [*start({high: place(bench, high)}), *rv.li(DEVICE, RAM), *rv.li(COUNT, 30)]
+        loop = [rv.load("lw", A, DEVICE, 0), rv.addi(A, A, 1), rv.store("sw", A, DEVICE, 0),
+                rv.addi(COUNT, COUNT, -1)]  # fmt: skip
+        code += [*loop, rv.branch("bne", COUNT, 0, -4 * len(loop)), rv.load("lw", A, DEVICE, 0)]
+        bench.load(place(bench, low), [*code, *finish(A)])
+        if low > 0:
+            code = [*start({low: place(bench, low)}), rv.WFI, rv.jal(0, -4)]
+            bench.load(place(bench, 0), code)
+        bench.poke(RAM, 0)
+        await bench.reset()
+        assert await bench.run(20_000) == 30, f"tiers {low}, {high}"
+        assert sum(t.error for t in bench.bus.transfers) > 20
+        assert bench.bus.transfers[-1].address == EXIT
 
 
 @cocotb.test()

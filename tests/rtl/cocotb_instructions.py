@@ -93,6 +93,23 @@ async def immediate_operations_give_the_manuals_results(dut):
 
 
 @cocotb.test()
+async def shifts_move_every_bit_by_every_distance(dut):
+    bench = Bench(dut)
+    cases, pieces = [], []
+    for name, value, distance in itertools.product(
+        ("sll", "srl", "sra"), (MASK, 0x7FFF_FFFF, 0x9D2C_5A63, 0x62D3_A59C), range(32)
+    ):
+        cases += [(name, value, distance)] * 2
+        first = rv.li(FIRST, value)
+        by_register = [*rv.li(SECOND, distance), rv.r_type(name, RESULT, FIRST, SECOND)]
+        pieces.append([*first, *by_register])
+        pieces.append([*first, rv.shift(name + "i", RESULT, FIRST, distance)])
+    for (name, a, b), result in zip(cases, await results(bench, pieces), strict=True):
+        expected = compute(name, a, b)
+        assert result == expected, f"{name} {a:#x} {b} gives {result:#x}, not {expected:#x}"
+
+
+@cocotb.test()
 async def lui_and_auipc_build_addresses(dut):
     bench = Bench(dut)
     uppers = (0, 1, 0x7FFFF, 0x80000, 0xFFFFF)

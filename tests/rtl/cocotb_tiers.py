@@ -168,6 +168,26 @@ async def a_tier_that_stops_itself_executes_nothing_more(dut):
 
 
 @cocotb.test()
+async def a_stopped_tier_keeps_its_interrupt_enable(dut):
+    bench = Bench(dut)
+    top = bench.params.tiers - 1
+    for tier in range(bench.params.tiers):
+        other = 0 if tier else top
+        own = [*write("mstatus", 8), *rv.li(A, bits(tier)), rv.csr("csrrc", 0, CSR["mtierrun"], A)]
+        code = start({other: place(bench, other)}) if other else []
+        bench.load(place(bench, tier), [*code, *own, *[rv.NOP] * 8, read("mstatus", B), *finish(B)])
+        # Divided, so that a less urgent tier has slots, until the tier is no more started.
+        code = [] if other else start({tier: place(bench, tier)})
+        code += [*rv.li(A, bits(tier)), *rv.li(C, 1)]
+        loop = [rv.r_type("div", C, C, C), read("mtierrun", B), rv.r_type("and", B, B, A)]
+        code += [*loop, rv.branch("bne", B, 0, -4 * len(loop)), *[rv.NOP] * 40]
+        code += [rv.csr("csrrs", 0, CSR["mtierrun"], A), rv.WFI, rv.jal(0, -4)]
+        bench.load(place(bench, other), code)
+        await bench.reset()
+        assert await bench.run() == 0x1808, f"tier {tier}"
+
+
+@cocotb.test()
 async def a_stopped_tier_can_be_started_elsewhere(dut):
     bench = Bench(dut)
     elsewhere = bench.params.reset_address + 0x6000

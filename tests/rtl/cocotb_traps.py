@@ -128,6 +128,8 @@ async def every_exception_has_its_cause_address_and_value_in_every_tier(dut):
             assert found == (cause, pc, value), f"{name}: {[hex(word) for word in found]}"
         total = bench.peek(dmem + 0x1000 + 12 * len(expected))
         assert total == 0x5A * len(expected), "an instruction that trapped wrote its register"
+        made = [t.address for t in bench.bus.transfers if RAM <= t.address < RAM + 8]
+        assert not made, f"a misaligned access was made at {made[0]:#x}"
 
 
 @cocotb.test()
