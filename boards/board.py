@@ -155,6 +155,8 @@ class Board:
     serial: tuple[SerialPins, ...]
     io_standard: str
     soc: SocParams
+    #: Clock with external debug, if that is slower.
+    debug_sys_clk_hz: int | None = None
     #: External memory, which the SoC uses if ``soc.sdram``.
     memory: ExternalMemory | None = None
     #: Flash of which a BIOS makes use.
@@ -240,7 +242,8 @@ def with_bios(board: Board) -> Board:
 
 def with_debug(board: Board) -> Board:
     """The board with external debug, through the JTAG of its FPGA."""
-    soc = replace(board.soc, debug=True)
+    clock = board.debug_sys_clk_hz or board.soc.sys_clk_hz
+    soc = replace(board.soc, debug=True, sys_clk_hz=clock)
     return replace(board, name=f"{board.name}{DEBUG_SUFFIX}", soc=soc)
 
 

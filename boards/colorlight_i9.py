@@ -46,6 +46,8 @@ COLORLIGHT_I9 = Board(
     io_standard="LVCMOS33",
     # 47 to 50 MHz were reached for 50.
     soc=board_params(sys_clk_hz=45_000_000, **LITTLE_MEMORY),
+    # 42 to 46 MHz were reached for 45.
+    debug_sys_clk_hz=40_000_000,
     # An EM638325, which is alike; the board ties its mask pins.
     memory=ExternalMemory(
         module=M12L64322A,
