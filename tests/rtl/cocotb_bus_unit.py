@@ -150,7 +150,7 @@ async def an_access_that_its_own_tier_is_interrupted_in_is_not_made_twice(dut):
                 bench.lines = int(bench.cycle % 23 < 2)
 
             bench.each_cycle[:] = [lines]
-            await run_in(bench, tier, [*code, *finish(C)])
+            await run_in(bench, tier, code, result=C)
             assert bench.result == sum(range(1, 61)), f"tier {tier}, buffered {buffered}"
 
 

@@ -86,14 +86,15 @@ def logging_handler(bench: Bench) -> list[int]:
     return write("mtvec", address)
 
 
-async def run_in(bench: Bench, tier: int, code: list[int], cycles: int = 20_000) -> int:
+async def run_in(
+    bench: Bench, tier: int, code: list[int], cycles: int = 20_000, result: int = 0
+) -> int:
     """Run code in one tier, started by tier 0 unless it is that; returns its base address.
 
-    The tiers' programs all lie behind tier 0's.
+    The tiers' programs all lie behind tier 0's. ``bench.result`` is the register ``result``.
     """
     base = bench.params.reset_address + 0x1000
-    program = [*code, *finish()]
-    bench.load(base, program)
+    bench.load(base, [*code, *finish(result)])
     if tier:
         bench.load(place(bench, 0), [*start({tier: base}), rv.WFI, rv.jal(0, -4)])
     else:
