@@ -5,7 +5,7 @@ from __future__ import annotations
 import cocotb
 import encoding as rv
 from bench import Bench
-from cocotb_traps import run_in
+from cocotb_traps import PROGRAM, run_in
 from programs import CSR, finish, read, write
 
 from tierv.rtl import __version__
@@ -123,13 +123,10 @@ class Logger:
     @property
     def pc(self) -> int:
         """Address of the next word."""
-        return self.bench.params.reset_address + 4 * len(self.code)
+        return self.bench.params.reset_address + PROGRAM + 4 * len(self.code)
 
     async def run(self, cycles: int = 20_000, tier: int = 0) -> list[int]:
-        if tier:
-            await run_in(self.bench, tier, self.code, cycles)
-        else:
-            await self.bench.execute([*self.code, *finish()], cycles)
+        await run_in(self.bench, tier, self.code, cycles)
         base = self.bench.params.dmem.base
         return [self.bench.peek(base + 4 * n) for n in range(self.count)]
 

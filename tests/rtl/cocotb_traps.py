@@ -13,6 +13,8 @@ from programs import CSR, MEI, MIE, MSI, MTI, finish, read, start, write
 A, B, C, TARGET, RETURN = 6, 7, 8, 9, 1
 LOCAL, LOG, AFTER = 10, 12, 13
 INTERRUPT = 1 << 31
+#: Where `run_in` puts a program, from the reset address on.
+PROGRAM = 0x1000
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,12 @@ async def run_in(
 
     The tiers' programs all lie behind tier 0's. ``bench.result`` is the register ``result``.
     """
-    base = bench.params.reset_address + 0x1000
+    base = bench.params.reset_address + PROGRAM
     bench.load(base, [*code, *finish(result)])
     if tier:
         bench.load(place(bench, 0), [*start({tier: base}), rv.WFI, rv.jal(0, -4)])
     else:
-        bench.load(place(bench, 0), [rv.jal(0, 0x1000)])
+        bench.load(place(bench, 0), [rv.jal(0, PROGRAM)])
     await bench.reset()
     await bench.run(cycles)
     return base
@@ -110,7 +112,7 @@ async def every_exception_has_its_cause_address_and_value_in_every_tier(dut):
     dmem = bench.params.dmem.base
     for tier in range(bench.params.tiers):
         code = [*logging_handler(bench), *rv.li(LOG, dmem + 0x1000), *rv.li(AFTER, 0)]
-        base = bench.params.reset_address + 0x1000
+        base = bench.params.reset_address + PROGRAM
         expected = []
         for trap in exceptions(dmem):
             code += [*rv.li(A, 0x5A), *trap.code]
