@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -66,6 +67,11 @@ class BusModel:
     def on_write(self, address: int, call: Callable[[int], None]) -> None:
         """Call with each word that is written to the address, as it is acknowledged."""
         self._writes[address] = call
+
+    def draw_wait_states(self, seed: int, most: int) -> None:
+        """Each transfer has from none to ``most`` of them."""
+        rng = random.Random(seed)
+        self.wait_states = lambda address: rng.randint(0, most)
 
     def on_read(self, address: int, call: Callable[[], int]) -> None:
         """Take the word read at the address from the call."""

@@ -10,12 +10,8 @@ import random
 
 import cocotb
 import encoding as rv
-from bench import EXIT, NOWHERE, RAM, Bench
-from cocotb_switches import place
-from cocotb_traps import run_in
-from programs import MEI, finish, read, start, waiting_loop, write
-
-from tierv.rtl.isa import Cause
+from bench import RAM, Bench
+from programs import MEI, finish, place, run_in, start, waiting_loop, write
 
 A, B, C, COUNT = 6, 7, 8, 9
 DEVICE, LOCAL = 10, 11
@@ -26,17 +22,12 @@ def stores(bench: Bench) -> list[tuple[int, int, int]]:
     return [(t.address, t.mask, t.data) for t in bench.bus.transfers if t.write][:-1]
 
 
-def random_waits(bench: Bench, seed: int, most: int) -> None:
-    rng = random.Random(seed)
-    bench.bus.wait_states = lambda address: rng.randint(0, most)
-
-
 @cocotb.test()
 async def every_store_is_written_once_and_in_order(dut):
     bench = Bench(dut)
     for buffered in (0, 1):
         for most in (0, 1, 4):
-            random_waits(bench, most, most)
+            bench.bus.draw_wait_states(most, most)
             code = [*write("mbusmode", buffered), *rv.li(DEVICE, RAM)]
             expected = []
             for number in range(40):
@@ -52,7 +43,7 @@ async def loads_and_stores_of_a_tier_keep_their_order(dut):
     bench = Bench(dut)
     for buffered in (0, 1):
         for most in (0, 3):
-            random_waits(bench, most, most)
+            bench.bus.draw_wait_states(most, most)
             code = [*write("mbusmode", buffered), *rv.li(DEVICE, RAM)]
             expected = []
             rng = random.Random(buffered)
@@ -89,7 +80,7 @@ async def a_repeated_or_interrupted_access_is_not_made_twice(dut):
     top = bench.params.tiers - 1
     for buffered in (0, 1):
         for most in (0, 2, 5):
-            random_waits(bench, most, most)
+            bench.bus.draw_wait_states(most, most)
             count = [0]
 
             def device(counted: list[int] = count) -> int:
@@ -136,7 +127,7 @@ async def an_access_that_its_own_tier_is_interrupted_in_is_not_made_twice(dut):
     ]  # fmt: skip
     for tier in range(bench.params.tiers):
         for buffered, wait_states in itertools.product((0, 1), (0, 1, 5)):
-            random_waits(bench, wait_states, wait_states)
+            bench.bus.draw_wait_states(wait_states, wait_states)
             bench.poke(RAM + 8, 0)
             reads = itertools.count(1)
             bench.bus.on_read(RAM + 0x100, lambda numbers=reads: next(numbers))
@@ -225,7 +216,7 @@ async def buffered_loads_of_all_tiers_come_back_to_their_own_registers(dut):
     bench = Bench(dut)
     tiers = bench.params.tiers
     for most in (0, 1, 3):
-        random_waits(bench, most, most)
+        bench.bus.draw_wait_states(most, most)
         results = bench.params.dmem.base
         bench.load(results, [0] * 64)
         for tier in range(tiers):
@@ -258,157 +249,3 @@ async def a_buffered_load_to_x0_changes_nothing(dut):
         code += [rv.r_type("add", A, 0, 0), *[rv.NOP] * 24, rv.r_type("or", A, A, 0)]
         await bench.execute([*code, *finish(A)])
         assert bench.result == 0, f"{waits} wait states, used {distance} later"
-
-
-@cocotb.test()
-async def code_runs_from_the_bus(dut):
-    bench = Bench(dut)
-    # Every kind of jump, from even and odd words.
-    program = RAM + 0x100
-    code = [
-        *rv.li(C, 5), rv.addi(COUNT, COUNT, 1), rv.addi(C, C, -1), rv.branch("bne", C, 0, -8),
-        rv.jal(1, 12), rv.jal(0, 16), rv.NOP, rv.addi(COUNT, COUNT, 10), rv.jalr(0, 1, 0), rv.NOP,
-        rv.branch("beq", 0, 0, 8), rv.addi(COUNT, 0, 0), rv.addi(COUNT, COUNT, 100),
-    ]  # fmt: skip
-    for odd in range(2):
-        for most in (0, 3):
-            random_waits(bench, most, most)
-            bench.load(program, [rv.NOP] * odd + [*code, *finish(COUNT)])
-            entry = [rv.addi(COUNT, 0, 0), *rv.li(A, program + 4 * odd), rv.jalr(0, A, 0)]
-            await bench.execute(entry)
-            assert bench.result == 115
-            fetches = {t.address for t in bench.bus.transfers if not t.write}
-            assert min(fetches) >= program
-            assert max(fetches) <= program + 4 * (len(code) + 8)
-
-
-@cocotb.test()
-async def an_instruction_executes_though_the_word_behind_it_can_not_be_fetched(dut):
-    bench = Bench(dut)
-    last = RAM + 0x2000
-    del bench.bus.ram[last + 4]
-    entry = [*write("mtvec", bench.params.reset_address + 0x400), rv.addi(A, 0, 0)]
-    entry += [*rv.li(B, last), rv.jalr(1, B, 0), rv.addi(A, A, 7), rv.addi(A, A, 2)]
-    bench.load(bench.params.reset_address + 0x400, finish(B))
-    for jump, expected in ((rv.jalr(0, 1, 0), 9), (rv.jalr(0, 1, 4), 2), (rv.jal(0, -16), 30)):
-        bench.load(last - 16, [*rv.li(A, 21), rv.jalr(0, 1, 0), rv.NOP, jump])
-        assert await bench.execute([*entry, *finish(A)]) == expected
-
-
-@cocotb.test()
-async def nothing_from_where_a_late_bus_error_traps_has_an_effect(dut):
-    bench = Bench(dut)
-    reset, base = bench.params.reset_address, bench.params.dmem.base
-    code = [*write("mtvec", reset + 0x400), *write("mbusmode", 1), *rv.li(LOCAL, base)]
-    code += [*rv.li(A, NOWHERE), rv.addi(C, 0, 1), rv.load("lw", B, A, 0)]
-    stores = range(0, 64, 4)
-    first = reset + 4 * len(code)
-    code += [rv.store("sw", C, LOCAL, offset) for offset in stores]
-    bench.load(reset + 0x400, [read("mepc", B), *finish(B)])
-    for wait_states in range(6):
-        bench.load(base, [0] * len(stores))
-        bench.bus.wait_states = lambda address, n=wait_states: n
-        trapped = await bench.execute([*code, rv.FENCE, rv.NOP])
-        assert first <= trapped < first + 64
-        for offset in stores:
-            assert bench.peek(base + offset) == int(first + offset < trapped), hex(trapped)
-
-
-@cocotb.test()
-async def a_fetch_does_not_run_ahead_over_a_jump_or_trap_into_a_device(dut):
-    bench = Bench(dut)
-    # Behind the program: a register that must not be read by mistake.
-    touched = []
-    end = RAM + 0x3FF8
-    bench.bus.on_read(RAM + 0x4000, lambda: touched.append(bench.cycle) or 0)
-    back = bench.params.reset_address + 0x100
-    bench.load(back, finish(A))
-    head = [*write("mtvec", back), *write("mepc", back), *rv.li(B, back)]
-    for last in (rv.jalr(0, B, 0), rv.ECALL, rv.EBREAK, rv.MRET):
-        bench.load(end - 8, [rv.addi(A, 0, 3), rv.NOP, rv.NOP, last])
-        await bench.execute([*head, *rv.li(C, end - 8), rv.jalr(0, C, 0)])
-        assert bench.result == 3
-        assert not touched, f"{last:#010x}"
-
-
-@cocotb.test()
-async def the_handler_in_local_memory_does_not_wait_for_fetches_of_others(dut):
-    bench = Bench(dut)
-    top = bench.params.tiers - 1
-    bench.bus.wait_states = lambda address: 9
-    bench.load(RAM + 0x1000, [rv.addi(A, A, 1), rv.addi(A, A, 1), rv.jal(0, -8)])
-    bench.load(place(bench, top), waiting_loop([rv.addi(A, A, 1)] * 3, lines=1))
-    code = [*start({top: place(bench, top)}), *rv.li(A, RAM + 0x1000), rv.jalr(0, A, 0)]
-    bench.load(place(bench, 0), code)
-    await bench.reset()
-    await bench.step(200)
-    for _ in range(40):
-        await bench.step()
-        rise = bench.cycle
-        bench.lines = 1
-        await bench.step(2)
-        bench.lines = 0
-        await bench.step(20)
-        assert min(cycle for cycle in bench.seen.issued(top) if cycle > rise) == rise + 1
-
-
-@cocotb.test()
-async def an_error_of_one_tier_does_not_disturb_another(dut):
-    bench = Bench(dut)
-    handler = bench.params.reset_address + 0x7000
-    bench.load(handler, [rv.csr("csrrs", 30, 0x341, 0), rv.addi(30, 30, 4),
-                         rv.csr("csrrw", 0, 0x341, 30), rv.addi(29, 29, 1), rv.MRET])  # fmt: skip
-    for low, high in itertools.combinations(range(bench.params.tiers), 2):
-        loop = [rv.load("lw", A, DEVICE, 0), rv.store("sw", A, DEVICE, 0)]
-        code = [*write("mtvec", handler), *rv.li(DEVICE, NOWHERE), *loop]
-        bench.load(place(bench, high), [*code, rv.jal(0, -4 * len(loop))])
-        code = [*start({high: place(bench, high)}), *rv.li(DEVICE, RAM), *rv.li(COUNT, 30)]
-        loop = [rv.load("lw", A, DEVICE, 0), rv.addi(A, A, 1), rv.store("sw", A, DEVICE, 0),
-                rv.addi(COUNT, COUNT, -1)]  # fmt: skip
-        code += [*loop, rv.branch("bne", COUNT, 0, -4 * len(loop)), rv.load("lw", A, DEVICE, 0)]
-        bench.load(place(bench, low), [*code, *finish(A)])
-        if low > 0:
-            code = [*start({low: place(bench, low)}), rv.WFI, rv.jal(0, -4)]
-            bench.load(place(bench, 0), code)
-        bench.poke(RAM, 0)
-        await bench.reset()
-        assert await bench.run(20_000) == 30, f"tiers {low}, {high}"
-        assert sum(t.error for t in bench.bus.transfers) > 20
-        assert bench.bus.transfers[-1].address == EXIT
-
-
-@cocotb.test()
-async def late_errors_of_two_tiers_at_a_time_trap_in_both(dut):
-    bench = Bench(dut)
-    base = bench.params.dmem.base
-    bench.bus.wait_states = lambda address: 4
-    store = rv.store("sw", A, DEVICE, 0)
-    for low, high in itertools.combinations(range(bench.params.tiers), 2):
-        for tier in (low, high):
-            handler = place(bench, tier) + 0x400
-            code = [*write("mtvec", handler), *write("mbusmode", 1), *rv.li(DEVICE, NOWHERE)]
-            code += rv.li(LOCAL, base + 4 * tier)
-            if tier == high:
-                code += [*write("mlinemask", 1), *write("mie", MEI), rv.WFI]
-            else:
-                code += [*start({high: place(bench, high)}), *[rv.NOP] * 60]
-                access = place(bench, low) + 4 * len(code)
-            bench.load(place(bench, tier), [*code, store, *[rv.NOP] * 80, rv.WFI, rv.jal(0, -4)])
-            trap = [read("mcause", A), rv.store("sw", A, LOCAL, 0), rv.WFI, rv.jal(0, -4)]
-            bench.load(handler, trap)
-        if low > 0:
-            bench.load(place(bench, 0), [*start({low: place(bench, low)}), rv.jal(0, 0)])
-        # The urgent tier wakes around the access of the other one.
-        for phase in range(-12, 20):
-            bench.poke(base + 4 * low, 0)
-            bench.poke(base + 4 * high, 0)
-            await bench.reset()
-            while not bench.seen.at(access - 4 * 15):
-                await bench.step()
-            await bench.step(15 + phase)
-            bench.lines = 1
-            await bench.step(4)
-            bench.lines = 0
-            await bench.step(200)
-            causes = [bench.peek(base + 4 * tier) for tier in (low, high)]
-            assert causes == [Cause.STORE_ACCESS] * 2, f"tiers {low}, {high}, {phase}: {causes}"

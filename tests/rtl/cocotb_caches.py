@@ -7,8 +7,7 @@ import itertools
 import cocotb
 import encoding as rv
 from bench import Bench
-from cocotb_switches import place
-from programs import finish, start, write
+from programs import finish, place, start, write
 
 from tierv.rtl.cache.data import QUEUE_DEPTH
 

@@ -7,8 +7,7 @@ import itertools
 import cocotb
 import encoding as rv
 from bench import Bench
-from cocotb_switches import place
-from programs import CSR, MSI, finish, read, start, waiting_loop, write
+from programs import CSR, MSI, finish, place, read, start, waiting_loop, write
 
 A, B, C, COUNT = 6, 7, 8, 9
 LOCAL = 10

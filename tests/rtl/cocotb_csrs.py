@@ -5,8 +5,7 @@ from __future__ import annotations
 import cocotb
 import encoding as rv
 from bench import Bench
-from cocotb_traps import PROGRAM, run_in
-from programs import CSR, finish, read, write
+from programs import CSR, PROGRAM, finish, read, run_in, write
 
 from tierv.rtl import __version__
 from tierv.rtl.params import CoreParams

@@ -5,7 +5,6 @@ from __future__ import annotations
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
-from cocotb_switches import lower_programs, place, skipping_handler
 from debugger import (
     BY_EBREAK,
     BY_REQUEST,
@@ -19,7 +18,8 @@ from debugger import (
     STORE,
     Debugger,
 )
-from programs import CSR, MEI, finish, read, start, waiting_loop, write
+from programs import CSR, MEI, finish, place, read, start, waiting_loop, write
+from switching import lower_programs, skipping_handler
 
 A, B, C, COUNT = 6, 7, 8, 18
 LOCAL, DEVICE = 10, 11

@@ -5,8 +5,8 @@ from __future__ import annotations
 import cocotb
 import encoding as rv
 from bench import Bench
-from cocotb_switches import place
 from debugger import BY_EBREAK, EBREAKM, Debugger
+from programs import place
 
 A, B, COUNT, LOCAL, CACHED = 6, 7, 18, 10, 11
 #: Of the program, and of its data, within cached memory.

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 import cocotb
 import encoding as rv
 from bench import NOWHERE, RAM, Bench
-from cocotb_switches import place
-from programs import CSR, MEI, MIE, MSI, MTI, finish, read, start, write
+from programs import CSR, MEI, MIE, MSI, MTI, PROGRAM, finish, read, run_in, write
 
 A, B, C, TARGET, RETURN = 6, 7, 8, 9, 1
 LOCAL, LOG, AFTER = 10, 12, 13
 INTERRUPT = 1 << 31
-#: Where `run_in` puts a program, from the reset address on.
-PROGRAM = 0x1000
 
 
 @dataclass(frozen=True)
@@ -86,24 +83,6 @@ def logging_handler(bench: Bench) -> list[int]:
     ]
     bench.load(address, code)
     return write("mtvec", address)
-
-
-async def run_in(
-    bench: Bench, tier: int, code: list[int], cycles: int = 20_000, result: int = 0
-) -> int:
-    """Run code in one tier, started by tier 0 unless it is that; returns its base address.
-
-    The tiers' programs all lie behind tier 0's. ``bench.result`` is the register ``result``.
-    """
-    base = bench.params.reset_address + PROGRAM
-    bench.load(base, [*code, *finish(result)])
-    if tier:
-        bench.load(place(bench, 0), [*start({tier: base}), rv.WFI, rv.jal(0, -4)])
-    else:
-        bench.load(place(bench, 0), [rv.jal(0, PROGRAM)])
-    await bench.reset()
-    await bench.run(cycles)
-    return base
 
 
 @cocotb.test()

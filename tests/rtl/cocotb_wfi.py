@@ -7,8 +7,8 @@ import itertools
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
-from cocotb_switches import begin, place
-from programs import CSR, MEI, MIE, MTI, finish, read, start, waiting_loop, write
+from programs import CSR, MEI, MIE, MTI, finish, place, read, start, waiting_loop, write
+from switching import begin
 
 A, B, C, COUNT = 6, 7, 8, 9
 LOCAL, DEVICE = 10, 11

@@ -1,9 +1,9 @@
-"""Pieces of machine code that the cocotb tests share."""
+"""Pieces of machine code that the cocotb tests share, and running them in a tier."""
 
 from __future__ import annotations
 
 import encoding as rv
-from bench import EXIT
+from bench import EXIT, Bench
 
 from tierv.rtl.isa import csr_addresses
 
@@ -13,6 +13,15 @@ MIE = 8
 MSI, MTI, MEI = 1 << 3, 1 << 7, 1 << 11
 #: x31 is the exit register's address in `finish`.
 EXIT_REGISTER = 31
+#: Where the programs of the tiers begin, from the start of local memory.
+TIER_BYTES = 0x800
+#: Where `run_in` puts a program, from the reset address on.
+PROGRAM = 0x1000
+
+
+def bits(*tiers: int) -> int:
+    """The mask that names these tiers."""
+    return sum(1 << tier for tier in tiers)
 
 
 def finish(result: int = 0) -> list[int]:
@@ -37,11 +46,33 @@ def start(tiers: dict[int, int], scratch: int = 31) -> list[int]:
     code = []
     for tier, pc in tiers.items():
         code += write(f"mtierpc{tier}", pc, scratch)
-    mask = sum(1 << tier for tier in tiers)
-    return [*code, *rv.li(scratch, mask), rv.csr("csrrs", 0, CSR["mtierrun"], scratch)]
+    return [*code, *rv.li(scratch, bits(*tiers)), rv.csr("csrrs", 0, CSR["mtierrun"], scratch)]
 
 
 def waiting_loop(body: list[int], *, lines: int, prologue: list[int] = ()) -> list[int]:
     """A handler: waits with MIE = 0 for lines, runs the body, waits again."""
     code = [*prologue, *write("mlinemask", lines), *write("mie", MEI)]
     return [*code, rv.WFI, *body, rv.jal(0, -4 * (len(body) + 1))]
+
+
+def place(bench: Bench, tier: int) -> int:
+    """Where a tier's program begins."""
+    return bench.params.reset_address + tier * TIER_BYTES
+
+
+async def run_in(
+    bench: Bench, tier: int, code: list[int], cycles: int = 20_000, result: int = 0
+) -> int:
+    """Run code in one tier, started by tier 0 unless it is that; returns its base address.
+
+    The tiers' programs all lie behind tier 0's. ``bench.result`` is the register ``result``.
+    """
+    base = bench.params.reset_address + PROGRAM
+    bench.load(base, [*code, *finish(result)])
+    if tier:
+        bench.load(place(bench, 0), [*start({tier: base}), rv.WFI, rv.jal(0, -4)])
+    else:
+        bench.load(place(bench, 0), [rv.jal(0, PROGRAM)])
+    await bench.reset()
+    await bench.run(cycles)
+    return base

@@ -1,0 +1,83 @@
+"""Instructions that are fetched over the bus."""
+
+from __future__ import annotations
+
+import cocotb
+import encoding as rv
+from bench import RAM, Bench
+from programs import finish, place, start, waiting_loop, write
+
+A, B, C, COUNT = 6, 7, 8, 9
+
+
+@cocotb.test()
+async def code_runs_from_the_bus(dut):
+    bench = Bench(dut)
+    # Every kind of jump, from even and odd words.
+    program = RAM + 0x100
+    code = [
+        *rv.li(C, 5), rv.addi(COUNT, COUNT, 1), rv.addi(C, C, -1), rv.branch("bne", C, 0, -8),
+        rv.jal(1, 12), rv.jal(0, 16), rv.NOP, rv.addi(COUNT, COUNT, 10), rv.jalr(0, 1, 0), rv.NOP,
+        rv.branch("beq", 0, 0, 8), rv.addi(COUNT, 0, 0), rv.addi(COUNT, COUNT, 100),
+    ]  # fmt: skip
+    for odd in range(2):
+        for most in (0, 3):
+            bench.bus.draw_wait_states(most, most)
+            bench.load(program, [rv.NOP] * odd + [*code, *finish(COUNT)])
+            entry = [rv.addi(COUNT, 0, 0), *rv.li(A, program + 4 * odd), rv.jalr(0, A, 0)]
+            await bench.execute(entry)
+            assert bench.result == 115
+            fetches = {t.address for t in bench.bus.transfers if not t.write}
+            assert min(fetches) >= program
+            assert max(fetches) <= program + 4 * (len(code) + 8)
+
+
+@cocotb.test()
+async def an_instruction_executes_though_the_word_behind_it_can_not_be_fetched(dut):
+    bench = Bench(dut)
+    last = RAM + 0x2000
+    del bench.bus.ram[last + 4]
+    entry = [*write("mtvec", bench.params.reset_address + 0x400), rv.addi(A, 0, 0)]
+    entry += [*rv.li(B, last), rv.jalr(1, B, 0), rv.addi(A, A, 7), rv.addi(A, A, 2)]
+    bench.load(bench.params.reset_address + 0x400, finish(B))
+    for jump, expected in ((rv.jalr(0, 1, 0), 9), (rv.jalr(0, 1, 4), 2), (rv.jal(0, -16), 30)):
+        bench.load(last - 16, [*rv.li(A, 21), rv.jalr(0, 1, 0), rv.NOP, jump])
+        assert await bench.execute([*entry, *finish(A)]) == expected
+
+
+@cocotb.test()
+async def a_fetch_does_not_run_ahead_over_a_jump_or_trap_into_a_device(dut):
+    bench = Bench(dut)
+    # Behind the program: a register that must not be read by mistake.
+    touched = []
+    end = RAM + 0x3FF8
+    bench.bus.on_read(RAM + 0x4000, lambda: touched.append(bench.cycle) or 0)
+    back = bench.params.reset_address + 0x100
+    bench.load(back, finish(A))
+    head = [*write("mtvec", back), *write("mepc", back), *rv.li(B, back)]
+    for last in (rv.jalr(0, B, 0), rv.ECALL, rv.EBREAK, rv.MRET):
+        bench.load(end - 8, [rv.addi(A, 0, 3), rv.NOP, rv.NOP, last])
+        await bench.execute([*head, *rv.li(C, end - 8), rv.jalr(0, C, 0)])
+        assert bench.result == 3
+        assert not touched, f"{last:#010x}"
+
+
+@cocotb.test()
+async def the_handler_in_local_memory_does_not_wait_for_fetches_of_others(dut):
+    bench = Bench(dut)
+    top = bench.params.tiers - 1
+    bench.bus.wait_states = lambda address: 9
+    bench.load(RAM + 0x1000, [rv.addi(A, A, 1), rv.addi(A, A, 1), rv.jal(0, -8)])
+    bench.load(place(bench, top), waiting_loop([rv.addi(A, A, 1)] * 3, lines=1))
+    code = [*start({top: place(bench, top)}), *rv.li(A, RAM + 0x1000), rv.jalr(0, A, 0)]
+    bench.load(place(bench, 0), code)
+    await bench.reset()
+    await bench.step(200)
+    for _ in range(40):
+        await bench.step()
+        rise = bench.cycle
+        bench.lines = 1
+        await bench.step(2)
+        bench.lines = 0
+        await bench.step(20)
+        assert min(cycle for cycle in bench.seen.issued(top) if cycle > rise) == rise + 1
