@@ -26,6 +26,8 @@ ACCESS = data.StructLayout(
 
 #: Wait states of an access that ends in time for an instruction that was made ready as it began.
 SHORT_WAIT_STATES = 2
+#: What is expected of the next access at the most.
+LONG_WAIT_STATES = 15
 
 
 class SlotState(enum.Enum, shape=2):
@@ -187,17 +189,28 @@ class BusUnit(wiring.Component):
             fetch_first.eq(fetch_waits & (~waiting.any() | (self.fetch_tier > data_tier))),
         ]
 
-        # Wait states of what is on the bus so far. The end of an access is near from its beginning
-        # on if the last one of its tier had few.
-        age = Signal(range(SHORT_WAIT_STATES + 2))
-        is_long = Signal()
-        short = Signal(tiers, init=-1)
+        # Wait states of what is on the bus so far. As many are expected as the tier's last access
+        # had, but for the short ones: the end is near from when an instruction made ready comes in
+        # time for it, until it has been missed.
+        age = Signal(range(LONG_WAIT_STATES + 1))
         near = Signal(tiers)
+        short = Signal(tiers, init=-1)
         begins = Cat(waiting[tier] & ~waiting[tier + 1 :].any() for tier in range(tiers))
-        m.d.comb += is_long.eq(age > SHORT_WAIT_STATES)
-        with m.If(~is_long):
+        expected = Memory(shape=age.shape(), depth=p.contexts, init=[])
+        m.submodules.expected = expected
+        expected_write = expected.write_port()
+        expected_read = expected.read_port(domain="comb")
+        m.d.comb += [
+            expected_write.addr.eq(active_tier),
+            expected_write.data.eq(Mux(age < SHORT_WAIT_STATES, 0, age - SHORT_WAIT_STATES)),
+            expected_write.en.eq(finishes & ~active_fetch),
+            expected_read.addr.eq(active_tier),
+        ]
+        with m.If(age != LONG_WAIT_STATES):
             m.d.sync += age.eq(age + 1)
-        with m.If(age == SHORT_WAIT_STATES):
+        with m.If(age + 1 == expected_read.data):
+            m.d.sync += near.eq(here)
+        with m.If(age == expected_read.data + SHORT_WAIT_STATES):
             m.d.sync += near.eq(0)
         with m.If(~active | finishes):
             m.d.sync += [
@@ -250,7 +263,7 @@ class BusUnit(wiring.Component):
             opens = self.open & (self.tier == tier)
             ends = finishes & here[tier]
             with m.If(ends):
-                m.d.sync += short[tier].eq(~is_long)
+                m.d.sync += short[tier].eq(age <= SHORT_WAIT_STATES)
             if p.dcache_bytes:
                 ends = ends | (ends_cached & (self.cached_done.tier == tier))
             collected = self.collect & (self.tier == tier)

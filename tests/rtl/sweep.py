@@ -29,26 +29,25 @@ class TrapBound:
     #: With longer ones, the wait states of one on top of these if that is more; None if the bus is
     #: not used.
     access: int | None = None
-    #: With longer ones, at least.
-    longer: int = 0
 
     def cycles(self, wait_states: int) -> int:
         """With so many wait states at the most."""
         if self.access is None or wait_states <= _FREE_WAIT_STATES:
             return self.core
-        return max(self.core, self.longer, self.access + wait_states)
+        return max(self.core, self.access + wait_states)
 
     def __str__(self) -> str:
         core = str(self.core)
         if self.access is None:
             return core
-        if self.longer:
-            core += f"; from {_FREE_WAIT_STATES + 1} wait states on {self.longer}"
-        return f"{core}, or {self.access} + the wait states of one access if that is more"
+        longer = f"{self.access} + the wait states of one access"
+        if self.cycles(_FREE_WAIT_STATES + 1) > self.core:
+            return f"{core}; from {_FREE_WAIT_STATES + 1} wait states on {longer}"
+        return f"{core}, or {longer} if that is more"
 
 
 #: What the manual says, by what the program does.
-LOCAL, BUFFERED, PRECISE = TrapBound(11), TrapBound(11, 8), TrapBound(15, 17, longer=20)
+LOCAL, BUFFERED, PRECISE = TrapBound(11), TrapBound(11, 6), TrapBound(15, 18)
 _BUFFERED = ("buffered-load", "buffered-store", "shared-copy")
 _PRECISE = ("bus-load", "bus-store", "fence", "fence-i")
 #: Classes that take traps of their own, during which no other is taken, or that fetch from the bus.
