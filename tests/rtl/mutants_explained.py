@@ -10,22 +10,7 @@ from collections.abc import Iterable
 from mutated_core import Mutant
 
 #: What the description of a fault begins with, and why it changes nothing that matters.
-_EXPLANATIONS: dict[str, str] = {
-    "const0 of execute.$507[54]": "stage M has no use for whether the instruction has compared",
-    "const1 of execute.$414[0]": (
-        "a misaligned access to the bus, which traps, is taken for one that waits for it, too"
-    ),
-    r"inv of $flatten\execute.alu.$ternary$core.v:21769$6499 A": (
-        "which bits take the sign, in a shift to the left, which fills with zeros"
-    ),
-    r"cnot0 of $flatten\monitor.counters.$ternary$core.v:26869$13667 B": (
-        "a bit above the 40 that a counter has"
-    ),
-    r"inv of $flatten\bus.$procmux$18672 B": (
-        "changes the error of a precise access at the end of a buffered one; the next precise"
-        " access sets it before it is read"
-    ),
-}
+_EXPLANATIONS: dict[str, str] = {}
 
 
 def explanation(mutant: Mutant) -> str | None:
