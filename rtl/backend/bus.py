@@ -189,9 +189,9 @@ class BusUnit(wiring.Component):
             fetch_first.eq(fetch_waits & (~waiting.any() | (self.fetch_tier > data_tier))),
         ]
 
-        # Wait states of what is on the bus so far. As many are expected as the tier's last access
-        # had, but for the short ones: the end is near from when an instruction made ready comes in
-        # time for it, until it has been missed.
+        # Wait states of what is on the bus so far, and by how many each tier's last access had more
+        # than a short one: as many are expected. The end is near from when an instruction made
+        # ready comes in time for it, of a short one from the beginning, until it has been missed.
         age = Signal(range(LONG_WAIT_STATES + 1))
         near = Signal(tiers)
         short = Signal(tiers, init=-1)

@@ -6,7 +6,7 @@ import itertools
 
 import cocotb
 import encoding as rv
-from bench import NOWHERE, RAM, Bench
+from bench import EXIT, NOWHERE, RAM, Bench
 from programs import MEI, finish, place, read, start, write
 from switching import skipping_handler
 
@@ -54,6 +54,7 @@ async def an_error_of_one_tier_does_not_disturb_another(dut):
         await bench.reset()
         assert await bench.run(20_000) == 30, f"tiers {low}, {high}"
         assert sum(t.error for t in bench.bus.transfers) > 20
+        assert [t for t in bench.bus.transfers if not t.error][-1].address == EXIT
 
 
 @cocotb.test()

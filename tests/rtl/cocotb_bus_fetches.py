@@ -6,6 +6,7 @@ import cocotb
 import encoding as rv
 from bench import RAM, Bench
 from programs import finish, place, start, waiting_loop, write
+from switching import raise_line
 
 A, B, C, COUNT = 6, 7, 8, 9
 
@@ -74,10 +75,5 @@ async def the_handler_in_local_memory_does_not_wait_for_fetches_of_others(dut):
     await bench.reset()
     await bench.step(200)
     for _ in range(40):
-        await bench.step()
-        rise = bench.cycle
-        bench.lines = 1
-        await bench.step(2)
-        bench.lines = 0
-        await bench.step(20)
-        assert min(cycle for cycle in bench.seen.issued(top) if cycle > rise) == rise + 1
+        rise, issued = await raise_line(bench, 1, top, 22)
+        assert issued[0] == rise + 1

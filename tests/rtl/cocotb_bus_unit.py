@@ -12,6 +12,7 @@ import cocotb
 import encoding as rv
 from bench import RAM, Bench
 from programs import MEI, finish, place, run_in, start, waiting_loop, write
+from switching import raise_line
 
 A, B, C, COUNT = 6, 7, 8, 9
 DEVICE, LOCAL = 10, 11
@@ -167,12 +168,7 @@ async def an_urgent_access_waits_for_one_transaction_at_the_most(dut):
     await bench.step(300)
     delays = set()
     for phase in range(30):
-        await bench.step(100 + phase)
-        rise = bench.cycle
-        bench.lines = 1
-        await bench.step(2)
-        bench.lines = 0
-        await bench.step(40)
+        rise, _ = await raise_line(bench, 100 + phase, top, 42)
         (access,) = [t for t in bench.bus.transfers if t.address == urgent and t.begin > rise]
         # Issue, D, X, M; on the bus in the cycle behind M.
         ready = rise + 1 + 3 + 1
