@@ -14,6 +14,7 @@
 #include "../../firmware/net/udp_socket.h"
 #include "datagram.h"
 #include "net_port.h"
+#include "net_report.h"
 #include "text.h"
 
 enum { SOCKETS = 16 };
@@ -288,58 +289,19 @@ static void do_output(void)
     service(0);
 }
 
-/* Which counters the command has moved, and by how much. */
-static void print_counted(void)
-{
-    static net_counters_t before;
-
-    for (uint32_t i = 0; i < NET_COUNTER_COUNT; i++) {
-        uint32_t change = net.counters.counts[i] - before.counts[i];
-        if (change != 0 && strcmp(text_word(0), "reset") != 0) {
-            printf("counted %s %" PRIu32 "\n", net_counter_name((net_counter_t)i), change);
-        }
-    }
-    before = net.counters;
-}
-
-/* counters: name, kind and value of all, and net_counter_sum() of all kinds. */
-static void do_counters(void)
-{
-    for (uint32_t i = 0; i < NET_COUNTER_COUNT; i++) {
-        net_counter_t counter = (net_counter_t)i;
-        printf("counter %s %d %" PRIu32 "\n", net_counter_name(counter),
-               net_counter_kind(counter), net.counters.counts[counter]);
-    }
-    for (net_counter_kind_t kind = NET_COUNTER_FRAME; kind <= NET_COUNTER_EVENT; kind++) {
-        printf("sum %d %" PRIu32 "\n", kind, net_counter_sum(&net.counters, kind));
-    }
-}
-
 /* Where all packets are. */
 static void do_audit(void)
 {
-    uint32_t inboxes = 0, waiting = 0, spare = 0;
+    uint32_t inboxes = 0;
 
     for (uint32_t i = 0; i < SOCKETS; i++) {
         inboxes += RING_COUNT(&sockets[i].inbox);
     }
-    for (uint32_t i = 0; i < ARP_ENTRIES; i++) {
-        waiting += net.arp.entries[i].waiting != NULL;
-    }
-    for (packet_t *packet = net.spare; packet != NULL; packet = packet->next) {
-        spare++;
-    }
-    printf("free %" PRIu32 "\n", RING_COUNT(&net.free));
-    printf("spare %" PRIu32 "\n", spare);
-    printf("supply %" PRIu32 "\n", RING_COUNT(&net.supply));
+    report_packets(&net);
     printf("inboxes %" PRIu32 "\n", inboxes);
     printf("taken %" PRIu32 "\n", takens);
     printf("kept %" PRIu32 "\n", kepts);
-    printf("waiting %" PRIu32 "\n", waiting);
     printf("stalled %" PRIu32 "\n", stalleds);
-    printf("held %" PRIu32 "\n", net.held);
-    printf("pending %d\n", net_pending(&net));
-    printf("all %d\n", NET_PACKETS);
 }
 
 /* dhcp init ADDRESS NETMASK GATEWAY: makes a client with this static address; dhcp start, stop, show. */
@@ -358,18 +320,6 @@ static void do_dhcp(void)
     } else {
         printf("dhcp %s %" PRIu32 "\n", dhcp_state_name((dhcp_state_t)dhcp.state),
                dhcp_remaining_s(&dhcp));
-    }
-}
-
-/* address: what the interface has. */
-static void do_address(void)
-{
-    const be32_t shown[] = {net.address, net.netmask, net.gateway};
-
-    for (uint32_t i = 0; i < 3; i++) {
-        printf("address ");
-        text_print_address(shown[i]);
-        puts("");
     }
 }
 
@@ -438,11 +388,11 @@ static void run(void)
     } else if (strcmp(command, "refill") == 0) {
         net.errors = ICMP_ERRORS_PER_S;
     } else if (strcmp(command, "address") == 0) {
-        do_address();
+        report_address(&net);
     } else if (strcmp(command, "overfill") == 0) {
         do_overfill();
     } else if (strcmp(command, "counters") == 0) {
-        do_counters();
+        report_counters(&net);
     } else if (strcmp(command, "audit") == 0) {
         do_audit();
     } else {
@@ -455,7 +405,7 @@ int main(void)
     do_reset();
     while (text_read()) {
         run();
-        print_counted();
+        report_counted(&net, strcmp(text_word(0), "reset") != 0);
         puts(".");
         fflush(stdout);
     }

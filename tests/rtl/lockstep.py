@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 import encoding as rv
-from random_pieces import BUS_BASE, Mix
+from random_code import BUS_BASE, Mix
 from random_program import CONSOLE, code_base, random_segments
 from worker_pool import WORKERS, run_in_workers
 

@@ -6,7 +6,7 @@ import random
 import struct
 
 import encoding as rv
-from random_pieces import (
+from random_code import (
     BUS,
     BUS_BASE,
     BUS_BYTES,
@@ -22,8 +22,8 @@ from random_pieces import (
     SHARED_BYTES,
     TARGET,
     Mix,
-    Pieces,
 )
+from random_pieces import Pieces
 
 from tierv.rtl.isa import MAX_TIERS, Cause, Interrupt
 from tierv.rtl.params import CoreParams

@@ -15,7 +15,7 @@ from pathlib import Path
 import encoding as rv
 import pytest
 from lockstep import CORES
-from random_pieces import CSR
+from random_code import CSR
 from worker_pool import run_in_workers
 
 from tierv.rtl.isa import MAX_TIERS, Interrupt
