@@ -97,6 +97,29 @@ async def the_divider_is_given_up_by_a_tier_that_is_held_back(dut):
 
 
 @cocotb.test()
+async def a_tier_that_waits_for_the_divider_of_a_more_urgent_one_takes_no_slots(dut):
+    bench = Bench(dut)
+    operands = [*rv.li(B, 1000), rv.addi(C, 0, 7)]
+    divide = rv.r_type("div", A, B, C)
+    for upper, lower in itertools.combinations(reversed(range(bench.params.tiers)), 2):
+        bench.load(place(bench, upper), [*operands, divide, rv.WFI, rv.jal(0, -4)])
+        below = [*operands, *[rv.NOP] * 8, divide, *finish(A)]
+        code = start({tier: place(bench, tier) for tier in (upper, lower) if tier})
+        bench.load(place(bench, 0), [*code, *(below if lower == 0 else [rv.WFI])])
+        if lower:
+            bench.load(place(bench, lower), below)
+        await bench.reset()
+        assert await bench.run() == 142
+        (end,) = bench.seen.at(place(bench, upper) + 4 * len(operands), upper)
+        first = place(bench, lower) + (0 if lower else 4 * len(code))
+        (before,) = bench.seen.at(first + 4 * (below.index(divide) - 1), lower)
+        # The division and the two instructions behind it go back.
+        waits = range(before + 4, end + 1)
+        assert len(waits) > 10
+        assert not set(waits) & set(bench.seen.issued(lower)), f"{lower} below {upper}"
+
+
+@cocotb.test()
 async def divisions_of_several_tiers_give_each_its_own_result(dut):
     bench = Bench(dut)
     tiers = bench.params.tiers

@@ -5,8 +5,8 @@ from __future__ import annotations
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
-from programs import finish, place, start, waiting_loop, write
-from switching import raise_line
+from programs import finish, write
+from switching import begin, raise_line
 
 A, B, C, COUNT = 6, 7, 8, 9
 
@@ -64,16 +64,21 @@ async def a_fetch_does_not_run_ahead_over_a_jump_or_trap_into_a_device(dut):
 
 
 @cocotb.test()
-async def the_handler_in_local_memory_does_not_wait_for_fetches_of_others(dut):
+async def a_handler_in_local_memory_issues_alike_whatever_others_fetch_over_the_bus(dut):
     bench = Bench(dut)
-    top = bench.params.tiers - 1
     bench.bus.wait_states = lambda address: 9
-    bench.load(RAM + 0x1000, [rv.addi(A, A, 1), rv.addi(A, A, 1), rv.jal(0, -8)])
-    bench.load(place(bench, top), waiting_loop([rv.addi(A, A, 1)] * 3, lines=1))
-    code = [*start({top: place(bench, top)}), *rv.li(A, RAM + 0x1000), rv.jalr(0, A, 0)]
-    bench.load(place(bench, 0), code)
-    await bench.reset()
-    await bench.step(200)
-    for _ in range(40):
-        rise, issued = await raise_line(bench, 1, top, 22)
-        assert issued[0] == rise + 1
+    code = RAM + 0x1000
+    bench.load(code, [rv.addi(A, A, 1), rv.addi(A, A, 1), rv.jal(0, -8)])
+    for tier in range(1, bench.params.tiers):
+        patterns = {}
+        for name, lower in {
+            "wait": [rv.WFI],
+            "fetch": [*rv.li(A, code), rv.jalr(0, A, 0)],
+        }.items():
+            await begin(bench, lower, [rv.addi(A, A, 1)] * 40, tier)
+            patterns[name] = set()
+            for wait in range(1, 24):
+                rise, issued = await raise_line(bench, wait, tier)
+                patterns[name].add(tuple(cycle - rise for cycle in issued))
+        assert len(patterns["wait"]) == 1
+        assert patterns["fetch"] == patterns["wait"], f"tier {tier}: {patterns}"

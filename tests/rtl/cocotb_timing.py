@@ -47,12 +47,13 @@ class Timing:
     def __init__(self, dut) -> None:
         self.bench = Bench(dut)
         self.base = self.bench.params.reset_address
+        #: The cycle of the first instruction's issue when the code ran last, in tier 0.
+        self.first = 0
 
     async def issues(self, code: list[int], prologue: list[int] = ()) -> list[list[int]]:
         """Cycles, relative to the first instruction's issue, in which each word issued.
 
-        They are the same in the most urgent tier, which tier 0 below does not disturb, as in tier 0
-        alone, which runs last.
+        They are the same in a tier above tier 0, which waits, as in tier 0, which runs last.
         """
         setup = [*rv.li(LOCAL, self.bench.params.dmem.base), *rv.li(DEVICE, RAM), *prologue]
         # An even number of words, so that the code begins with a pair, and time to fetch it.
@@ -61,14 +62,14 @@ class Timing:
         begin = self.bench.load(program, setup)
         self.bench.load(begin, [*code, *finish()])
         found = []
-        for tier in (self.bench.params.tiers - 1, 0):
+        for tier in reversed(range(self.bench.params.tiers)):
             entry = [*start({tier: program}), rv.jal(0, 0)] if tier else [rv.jal(0, PROGRAM_OFFSET)]
             await self.bench.execute(entry)
             cycles = [self.bench.seen.at(begin + 4 * n, tier) for n in range(len(code))]
-            first = cycles[0][0]
-            found.append([[cycle - first for cycle in some] for some in cycles])
-        assert found[0] == found[1], f"the most urgent tier's timing: {found}"
-        return found[0]
+            self.first = cycles[0][0]
+            found.append([[cycle - self.first for cycle in some] for some in cycles])
+        assert all(times == found[-1] for times in found), f"from the top tier down: {found}"
+        return found[-1]
 
     async def gaps(self, code: list[int], prologue: list[int] = ()) -> list[int]:
         """Cycles from each instruction to the next, of code that runs through once."""
@@ -224,6 +225,24 @@ async def calls_and_returns_are_followed_without_a_bubble(dut):
 
 
 @cocotb.test()
+async def a_return_fetched_before_the_last_one_is_in_stage_m_is_not_predicted(dut):
+    timing = Timing(dut)
+    for ahead, between in itertools.product((0, 1), range(10)):
+        # A function that returns so many instructions behind its call of another one.
+        code = [
+            rv.NOP, rv.jal(1, 16), rv.NOP, rv.NOP, rv.jal(0, 4 * (between + 13)),
+            rv.NOP, rv.jal(5, 4 * (between + 6)), *[rv.NOP] * between, rv.jalr(0, 1, 0),
+            *[rv.NOP] * 6, rv.jalr(0, 5, 0), rv.NOP, rv.NOP,
+        ]  # fmt: skip
+        issues = await timing.issues([rv.NOP] * ahead + code)
+        inner, outer = (ahead + code.index(rv.jalr(0, link, 0)) for link in (5, 1))
+        assert issues[ahead + 7][0] - issues[inner][0] == 1
+        # So far ahead is fetched, from the second and from the first word of a pair on.
+        gap = 5 if between < (5, 8)[ahead] else 1
+        assert issues[ahead + 2][0] - issues[outer][0] == gap, f"{ahead}, {between} between"
+
+
+@cocotb.test()
 async def an_indirect_jump_and_a_wrong_return_cost_four_bubbles(dut):
     timing = Timing(dut)
     place = [rv.auipc(A, 0), rv.addi(A, A, 20)]
@@ -243,15 +262,19 @@ async def an_indirect_jump_and_a_wrong_return_cost_four_bubbles(dut):
 async def a_division_takes_the_same_time_for_all_operands(dut):
     timing = Timing(dut)
     times = set()
+    slots = set()
     for first, second in ((0, 0), (1, 1), (0x8000_0000, 0xFFFF_FFFF), (0xFFFF_FFFF, 3)):
         for name in ("div", "divu", "rem", "remu"):
             code = [rv.NOP, rv.NOP, rv.r_type(name, C, A, B), rv.NOP, rv.NOP]
             # All that counts is when the next instruction issues.
             issues = await timing.issues(code, [*rv.li(A, first), *rv.li(B, second)])
             times.add(issues[3][0] - issues[1][0])
-    assert len(times) == 1, times
+            (again,) = issues[2]
+            issued = [cycle - timing.first for cycle in timing.bench.seen.issued(0)]
+            slots.add(len([cycle for cycle in issued if again - 37 <= cycle <= again]))
     dut._log.info("division: %d cycles from the instruction before to the one behind", *times)
     assert times == {DIVISION_CYCLES}
+    assert slots == {4}, slots
 
 
 @cocotb.test()
