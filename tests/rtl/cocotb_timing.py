@@ -8,7 +8,7 @@ import re
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
-from programs import CSR, finish, read, start
+from programs import CSR, MEI, finish, read, start, write
 
 from tierv.rtl.document import MANUAL
 
@@ -144,6 +144,17 @@ async def a_csr_behind_a_csr_waits_a_cycle_and_a_claim_two(dut):
     claim = read("mlineclaim", B)
     assert (await timing.gaps([read("mcycle", A), claim, rv.NOP])) == [3, 1]
     assert (await timing.gaps([read("mcycle", A), rv.NOP, claim, rv.NOP])) == [1, 2, 1]
+
+
+@cocotb.test()
+async def a_wfi_behind_a_csr_does_not_wait(dut):
+    timing = Timing(dut)
+    bench = timing.bench
+    bench.each_cycle.append(lambda: setattr(bench, "lines", 1))
+    prologue = [*write("mlinemask", 1), *write("mie", MEI)]
+    for ahead in range(2):
+        code = [*[rv.NOP] * (1 + ahead), read("mcycle", A), rv.WFI, rv.NOP]
+        assert (await timing.gaps(code, prologue))[-3:-1] == [1, 1]
 
 
 @cocotb.test()
