@@ -7,7 +7,7 @@ import random
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
-from programs import CSR, finish, read, write
+from programs import CSR, finish, place, read, start, write
 
 A, B, C = 6, 7, 8
 DEVICE = 10
@@ -16,11 +16,12 @@ INPUTS, RESULTS = RAM, RAM + 0x1000
 
 
 class Dialogue:
-    """A loop in tier 0 that reads words from INPUTS into CSRs, and CSRs into RESULTS."""
+    """A loop in a tier that reads words from INPUTS into CSRs, and CSRs into RESULTS."""
 
-    def __init__(self, bench: Bench, writes: list[str], reads: list[str]) -> None:
+    def __init__(self, bench: Bench, writes: list[str], reads: list[str], tier: int = 0) -> None:
         self.bench = bench
         self.writes = writes
+        base = place(bench, tier)
         code = rv.li(DEVICE, INPUTS)
         begin = len(code)
         for number, name in enumerate(writes):
@@ -30,13 +31,15 @@ class Dialogue:
         gets = []
         # One after another without gaps, in registers from x11 on.
         for number, name in enumerate(reads):
-            self.reads[name] = bench.params.reset_address + 4 * (len(code) + number)
+            self.reads[name] = base + 4 * (len(code) + number)
             gets.append(read(name, 11 + number))
         code += gets
         code += rv.li(B, RESULTS)
         code += [rv.store("sw", 11 + n, B, 4 * n) for n in range(len(reads))]
         code.append(rv.jal(0, 4 * (begin - len(code))))
-        bench.load(bench.params.reset_address, code)
+        bench.load(base, code)
+        if tier:
+            bench.load(place(bench, 0), [*start({tier: base}), rv.WFI])
         self._count = len(reads)
 
     async def ask(self, *values: int) -> list[int]:
@@ -75,9 +78,6 @@ async def mlineclaim_names_the_most_urgent_pending_line_of_the_tier(dut):
     bench = Bench(dut)
     lines = bench.params.lines
     rng = random.Random(2)
-    names = [f"mlineprio{n}" for n in range((lines + 7) // 8)]
-    dialogue = Dialogue(bench, ["mlinemask", *names], ["mlineclaim", "mlinepend", "mlineraw"])
-    await bench.reset()
     cases = [([0] * lines, (1 << lines) - 1, (1 << lines) - 1)]
     for line in range(lines):
         cases.append(([15] * lines, 1 << line, (1 << lines) - 1))
@@ -90,11 +90,18 @@ async def mlineclaim_names_the_most_urgent_pending_line_of_the_tier(dut):
                 rng.getrandbits(lines) | rng.getrandbits(lines),
             )
         )
-    for priorities, high, mask in cases:
-        bench.lines = high
-        claim, pending, raw = await dialogue.ask(mask, *groups(priorities))
-        assert (pending, raw) == (high & mask, high)
-        assert claim == most_urgent(high & mask, priorities), f"{high & mask:#x} {priorities}"
+    names = [f"mlineprio{n}" for n in range((lines + 7) // 8)]
+    for tier in range(bench.params.tiers):
+        dialogue = Dialogue(
+            bench, ["mlinemask", *names], ["mlineclaim", "mlinepend", "mlineraw"], tier
+        )
+        await bench.reset()
+        # The tiers share what finds the most urgent line.
+        for priorities, high, mask in cases[:: 1 if tier == 0 else 4]:
+            bench.lines = high
+            claim, pending, raw = await dialogue.ask(mask, *groups(priorities))
+            assert (pending, raw) == (high & mask, high), f"tier {tier}"
+            assert claim == most_urgent(high & mask, priorities), f"{high & mask:#x} {priorities}"
 
 
 @cocotb.test()
