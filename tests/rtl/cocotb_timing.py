@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import re
 
 import cocotb
@@ -24,6 +25,8 @@ LATE_REDIRECT = 7
 DIVISION_CYCLES = 39
 #: From the issue of a buffered load without wait states to that of its first use right behind it.
 BUFFERED_USE_CYCLES = 7
+#: Rounds in which a counter of two bits comes to its end from anywhere.
+KNOWN = 3
 #: From a jump to the next where each is the first instruction behind the other.
 JUMP_TO_JUMP_CYCLES = 3
 
@@ -197,6 +200,36 @@ async def a_branch_is_learnt_after_two_times(dut):
     issues = await timing.issues([*loop, rv.NOP], [rv.addi(B, 0, 6)])
     times = [after - before for before, after in zip(issues[8], issues[10], strict=True)]
     assert times == [5, 5, 1, 1, 1, 1]
+
+
+@cocotb.test()
+async def branches_are_predicted_by_a_counter_of_two_bits_each(dut):
+    timing = Timing(dut)
+    rng = random.Random(8)
+    for odd, backward, _ in itertools.product(range(2), range(2), range(3)):
+        # After so many as a branch of this direction is thought to go the counter is 0.
+        directions = [backward] * KNOWN + [rng.getrandbits(1) for _ in range(32 - KNOWN)]
+        if backward:
+            jump = [rv.jal(0, 12), rv.jal(0, 16), rv.NOP, rv.branch("bne", A, 0, -8)]
+        else:
+            jump = [*[rv.NOP] * 3, rv.branch("bne", A, 0, 8)]
+        # The fence lets the branch be fetched when the last round's is decided.
+        code = [
+            rv.FENCE_I, rv.i_type("andi", A, B, 1), *[rv.NOP] * odd, *jump, rv.NOP, rv.NOP,
+            rv.shift("srli", B, B, 1), rv.addi(C, C, -1),
+        ]  # fmt: skip
+        code += [rv.NOP] * (len(code) % 2) + [rv.branch("bne", C, 0, -4 * len(code))]
+        word = sum(bit << place for place, bit in enumerate(directions))
+        issues = await timing.issues(code, [*rv.li(B, word), *rv.li(C, 32)])
+        branch = 2 + odd + 3
+        behind = {1: branch - 2 if backward else branch + 2, 0: branch + 1}
+        counter = 0
+        for number, (taken, at) in enumerate(zip(directions, issues[branch], strict=True)):
+            predicted = backward ^ (counter >> 1)
+            gap = min(cycle for cycle in issues[behind[taken]] if cycle > at) - at
+            if number >= KNOWN:
+                assert (gap == 5) == (taken != predicted), f"{odd}, {directions}, {number}"
+            counter = min(counter + 1, 3) if taken != backward else max(counter - 1, 0)
 
 
 @cocotb.test()
