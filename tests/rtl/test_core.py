@@ -14,6 +14,8 @@ MODULES = {
     "cocotb_bits": ("bits",),
     "cocotb_bypass": ("three",),
     "cocotb_timing": ("three",),
+    "cocotb_prediction": ("three",),
+    "cocotb_bus_timing": ("three",),
     "cocotb_switches": ("three", "eight"),
     "cocotb_wfi": ("three",),
     "cocotb_csrs": ("three", "one"),

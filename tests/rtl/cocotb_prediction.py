@@ -1,0 +1,162 @@
+"""Which branches, jumps and returns are predicted, and what the others cost."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import cocotb
+import encoding as rv
+from programs import CSR, read, write
+from timing import LOCAL, A, B, C, Timing
+
+#: Rounds in which a counter of two bits comes to its end from anywhere.
+KNOWN = 3
+#: From a jump to the next where each is the first instruction behind the other.
+JUMP_TO_JUMP_CYCLES = 3
+
+
+@cocotb.test()
+async def a_branch_costs_four_cycles_only_if_it_is_mispredicted(dut):
+    timing = Timing(dut)
+    # Backward taken: predicted. The last time it is not, and that is a misprediction.
+    loop = [rv.addi(A, A, 1), rv.addi(A, A, -1), rv.addi(B, B, -1), rv.branch("bne", B, 0, -12)]
+    issues = await timing.issues([*loop, rv.NOP, rv.NOP], [rv.addi(B, 0, 6)])
+    assert issues[3] == [3 + 4 * n for n in range(6)]
+    assert issues[4][0] - issues[3][-1] == 5
+    # Forward not taken: predicted.
+    assert (await timing.gaps([rv.branch("bne", 0, 0, 8), rv.NOP, rv.NOP])) == [1, 1]
+    # Forward taken: not predicted. Behind the target, which is the first or second word of its
+    # pair, nothing is lost.
+    for target in (2, 3):
+        code = [rv.branch("beq", 0, 0, 4 * target), *[rv.NOP] * 12]
+        issues = await timing.issues(code)
+        assert issues[target:] == [[5 + n] for n in range(len(code) - target)]
+
+
+@cocotb.test()
+async def a_branch_is_learnt_after_two_times(dut):
+    timing = Timing(dut)
+    # A forward branch that is always taken, in a loop.
+    loop = [
+        *[rv.NOP] * 8, rv.branch("beq", 0, 0, 8), rv.NOP, *[rv.NOP] * 4,
+        rv.addi(B, B, -1), rv.branch("bne", B, 0, -60),
+    ]  # fmt: skip
+    issues = await timing.issues([*loop, rv.NOP], [rv.addi(B, 0, 6)])
+    times = [after - before for before, after in zip(issues[8], issues[10], strict=True)]
+    assert times == [5, 5, 1, 1, 1, 1]
+
+
+@cocotb.test()
+async def branches_are_predicted_by_a_counter_of_two_bits_each(dut):
+    timing = Timing(dut)
+    rng = random.Random(8)
+    for odd, backward, _ in itertools.product(range(2), range(2), range(3)):
+        # After so many as a branch of this direction is thought to go the counter is 0.
+        directions = [backward] * KNOWN + [rng.getrandbits(1) for _ in range(32 - KNOWN)]
+        if backward:
+            jump = [rv.jal(0, 12), rv.jal(0, 16), rv.NOP, rv.branch("bne", A, 0, -8)]
+        else:
+            jump = [*[rv.NOP] * 3, rv.branch("bne", A, 0, 8)]
+        # The fence lets the branch be fetched when the last round's is decided.
+        code = [
+            rv.FENCE_I, rv.i_type("andi", A, B, 1), *[rv.NOP] * odd, *jump, rv.NOP, rv.NOP,
+            rv.shift("srli", B, B, 1), rv.addi(C, C, -1),
+        ]  # fmt: skip
+        code += [rv.NOP] * (len(code) % 2) + [rv.branch("bne", C, 0, -4 * len(code))]
+        word = sum(bit << place for place, bit in enumerate(directions))
+        issues = await timing.issues(code, [*rv.li(B, word), *rv.li(C, 32)])
+        branch = 2 + odd + 3
+        behind = {1: branch - 2 if backward else branch + 2, 0: branch + 1}
+        counter = 0
+        for number, (taken, at) in enumerate(zip(directions, issues[branch], strict=True)):
+            predicted = backward ^ (counter >> 1)
+            gap = min(cycle for cycle in issues[behind[taken]] if cycle > at) - at
+            if number >= KNOWN:
+                assert (gap == 5) == (taken != predicted), f"{odd}, {directions}, {number}"
+            counter = min(counter + 1, 3) if taken != backward else max(counter - 1, 0)
+
+
+@cocotb.test()
+async def jumps_are_followed_without_a_bubble(dut):
+    timing = Timing(dut)
+    issues = await timing.issues([rv.NOP, rv.NOP, rv.jal(0, 16), *[rv.NOP] * 3, *[rv.NOP] * 3])
+    assert issues[6][0] - issues[2][0] == 1
+
+
+@cocotb.test()
+async def a_jump_right_behind_another_one_costs_two_bubbles(dut):
+    # A pair's jump is found in the cycle after its arrival; then its target is fetched.
+    timing = Timing(dut)
+    issues = await timing.issues([rv.jal(0, 8), rv.NOP] * 12 + [rv.NOP])
+    gaps = [issues[n + 2][0] - issues[n][0] for n in range(0, 22, 2)]
+    # The first ones have been fetched ahead.
+    assert set(gaps[4:]) == {JUMP_TO_JUMP_CYCLES}, gaps
+
+
+@cocotb.test()
+async def calls_and_returns_are_followed_without_a_bubble(dut):
+    timing = Timing(dut)
+    for link in (1, 5):
+        code = [
+            rv.NOP, rv.jal(link, 20),
+            rv.NOP, rv.NOP, rv.jal(0, 40),
+            rv.NOP, rv.NOP, rv.NOP, rv.NOP, rv.NOP, rv.jalr(0, link, 0), *[rv.NOP] * 4,
+        ]  # fmt: skip
+        # As the first and as the second instruction of a pair, at the memory's begin and end.
+        words = timing.bench.params.imem.size_bytes // 4
+        far = [rv.jal(0, 4 * (words - 64)), *[0] * (words - 65)]
+        for ahead, prologue in itertools.product((0, 1), ([], far)):
+            issues = await timing.issues([rv.NOP] * ahead + code, prologue)
+            what = f"{link}, {ahead}, {len(prologue)}"
+            assert issues[ahead + 6][0] - issues[ahead + 1][0] == 1, f"call, {what}"
+            assert issues[ahead + 2][0] - issues[ahead + 10][0] == 1, f"return, {what}"
+
+
+@cocotb.test()
+async def a_return_fetched_before_the_last_one_is_in_stage_m_is_not_predicted(dut):
+    timing = Timing(dut)
+    for ahead, between in itertools.product((0, 1), range(10)):
+        # A function that returns so many instructions behind its call of another one.
+        code = [
+            rv.NOP, rv.jal(1, 16), rv.NOP, rv.NOP, rv.jal(0, 4 * (between + 13)),
+            rv.NOP, rv.jal(5, 4 * (between + 6)), *[rv.NOP] * between, rv.jalr(0, 1, 0),
+            *[rv.NOP] * 6, rv.jalr(0, 5, 0), rv.NOP, rv.NOP,
+        ]  # fmt: skip
+        issues = await timing.issues([rv.NOP] * ahead + code)
+        inner, outer = (ahead + code.index(rv.jalr(0, link, 0)) for link in (5, 1))
+        assert issues[ahead + 7][0] - issues[inner][0] == 1
+        # So far ahead is fetched, from the second and from the first word of a pair on.
+        gap = 5 if between < (5, 8)[ahead] else 1
+        assert issues[ahead + 2][0] - issues[outer][0] == gap, f"{ahead}, {between} between"
+
+
+@cocotb.test()
+async def a_return_that_is_dropped_does_not_keep_others_from_being_predicted(dut):
+    timing = Timing(dut)
+    # The load traps, and the handler skips the return, too.
+    handler = timing.base + 0x400
+    skip = [read("mepc", A), rv.addi(A, A, 8), rv.csr("csrrw", 0, CSR["mepc"], A), rv.MRET]
+    timing.bench.load(handler, skip)
+    dropped = [rv.load("lw", A, LOCAL, 1), rv.jalr(0, 1, 0), *[rv.NOP] * 8]
+    code = [*dropped, rv.jal(1, 16), rv.NOP, rv.NOP, rv.jal(0, 24), *[rv.NOP] * 3]
+    code += [rv.jalr(0, 1, 0), *[rv.NOP] * 3]
+    issues = await timing.issues([rv.NOP, *code], write("mtvec", handler))
+    call = 1 + len(dropped)
+    assert issues[call + 1][0] - issues[len(code) - 3][0] == 1
+
+
+@cocotb.test()
+async def an_indirect_jump_and_a_wrong_return_cost_four_bubbles(dut):
+    timing = Timing(dut)
+    place = [rv.auipc(A, 0), rv.addi(A, A, 20)]
+    for jump in (rv.jalr(0, A, 0), rv.jalr(1, A, 0)):
+        issues = await timing.issues([*place, rv.NOP, jump, rv.NOP, rv.NOP, rv.NOP])
+        assert issues[5][0] - issues[3][0] == 5
+    # A call, then a return to somewhere else.
+    code = [
+        rv.NOP, rv.jal(1, 8), rv.jal(0, 0),
+        rv.addi(1, 1, 24), *[rv.NOP] * 3, rv.jalr(0, 1, 0), rv.NOP, rv.NOP,
+    ]  # fmt: skip
+    issues = await timing.issues(code)
+    assert issues[8][0] - issues[7][0] == 5
