@@ -27,7 +27,7 @@ class Timing:
     async def issues(self, code: list[int], prologue: list[int] = ()) -> list[list[int]]:
         """Cycles, relative to the first instruction's issue, in which each word issued.
 
-        They are the same in a tier above tier 0, which waits, as in tier 0, which runs last.
+        They are the same in every tier: in those above tier 0, which loops, and in that, the last.
         """
         setup = [*rv.li(LOCAL, self.bench.params.dmem.base), *rv.li(DEVICE, RAM), *prologue]
         # An even number of words, so that the code begins with a pair, and time to fetch it.
