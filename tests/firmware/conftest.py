@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from dhcp_server import Client
 from host_build import NET, ROOT, TESTS, build, build_net_driver
 from lin_bus import Bus
 from lin_host import LinHost, build_lin
@@ -33,6 +34,12 @@ def net(net_program: Path) -> Iterator[NetHost]:
     yield host
     host.check()
     host.close()
+
+
+@pytest.fixture
+def client(net: NetHost) -> Client:
+    """A DHCP client that is off."""
+    return Client(net)
 
 
 @pytest.fixture(scope="session")

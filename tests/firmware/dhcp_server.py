@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from checksums import check_checksums
 from net_frames import ALL_MAC, PEER_MAC, arp_request
-from net_host import MAC, NetHost
+from net_host import MAC, NetHost, config
 from scapy.layers.dhcp import BOOTP, DHCP
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, Ether
@@ -17,6 +18,10 @@ MASK = "255.255.255.0"
 ROUTER = "192.0.2.254"
 FALLBACK = "10.0.0.1"
 LEASE_S = 1000
+#: The options that the client asks for.
+PARAMETERS = [1, 3, 51, 58, 59]
+#: Boards that were switched on together ask within so many seconds.
+SPREAD_S = config("DHCP_SPREAD_S")
 MAC_BYTES = bytes.fromhex(MAC.replace(":", ""))
 
 
@@ -41,6 +46,22 @@ class Message:
 def messages(frames: list[bytes]) -> list[Message]:
     """The client's messages among frames."""
     return [Message(frame) for frame in frames if BOOTP in Ether(frame)]
+
+
+def expect_fields(message: Message, *, src: str, dst: str, ciaddr: str = "0.0.0.0") -> None:
+    """What all messages have in common, and where they go."""
+    packet, bootp = message.packet, message.bootp
+    assert (packet[UDP].sport, packet[UDP].dport) == (68, 67)
+    assert (packet[IP].src, packet[IP].dst) == (src, dst)
+    assert (bootp.op, bootp.htype, bootp.hlen, bootp.hops) == (1, 1, 6, 0)
+    assert bootp.chaddr == MAC_BYTES + bytes(10)
+    assert bootp.ciaddr == ciaddr
+    assert (bootp.yiaddr, bootp.siaddr, bootp.giaddr) == ("0.0.0.0",) * 3
+    assert int(bootp.flags) == (0x8000 if ciaddr == "0.0.0.0" else 0)
+    assert len(bytes(packet[UDP].payload)) >= 300
+    if dst == "255.255.255.255":
+        assert packet.dst == ALL_MAC
+    check_checksums(packet)
 
 
 def options(kind: str, **changes: Any) -> list[Any]:
