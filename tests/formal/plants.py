@@ -69,7 +69,7 @@ _ALL = [
         text="octet = 1 << place",
         bug="octet = 1 << Cat(place[0], place.all())",
         check="instructions-load",
-        finds=("lb",),
+        finds=("lb", "lbu"),
     ),
     Plant(
         name="half-word-store-of-one-byte",
