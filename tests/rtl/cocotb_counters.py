@@ -290,6 +290,21 @@ async def mtierlatency_of_a_tier_that_a_ceiling_holds_back_has_sixteen_bits_and_
 
 
 @cocotb.test()
+async def mtierlatency_is_right_where_the_lower_bits_of_mcycle_begin_anew(dut):
+    bench = Bench(dut)
+    for tier in range(1, bench.params.tiers):
+        wakes = [*rv.li(A, 1 << tier), *write("mie", MSI), rv.WFI]
+        bench.load(place(bench, tier), [*wakes, read("mtierlatency", B), *finish(B)])
+        shown = []
+        for before in (0x1000, 0x1_FFF0):
+            code = [*start({tier: place(bench, tier)}), *rv.li(A, 1 << tier), *[rv.NOP] * 30]
+            code += [*write("mceiling", tier), *write("mcycle", before)]
+            code += [rv.csr("csrrs", 0, CSR["mpost"], A), *[rv.NOP] * 40, *write("mceiling", 0)]
+            shown.append(await bench.execute([*code, rv.jal(0, 0)]))
+        assert 40 < shown[0] == shown[1], f"tier {tier}: {shown}"
+
+
+@cocotb.test()
 async def mtierlatency_of_the_least_urgent_tier_has_sixteen_bits_and_is_kept(dut):
     bench = Bench(dut)
     base = bench.params.dmem.base
