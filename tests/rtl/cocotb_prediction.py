@@ -7,7 +7,7 @@ import random
 
 import cocotb
 import encoding as rv
-from programs import CSR, read, write
+from switching import skipping_handler
 from timing import LOCAL, A, B, C, Timing
 
 #: Rounds in which a counter of two bits comes to its end from anywhere.
@@ -135,13 +135,10 @@ async def a_return_fetched_before_the_last_one_is_in_stage_m_is_not_predicted(du
 async def a_return_that_is_dropped_does_not_keep_others_from_being_predicted(dut):
     timing = Timing(dut)
     # The load traps, and the handler skips the return, too.
-    handler = timing.base + 0x400
-    skip = [read("mepc", A), rv.addi(A, A, 8), rv.csr("csrrw", 0, CSR["mepc"], A), rv.MRET]
-    timing.bench.load(handler, skip)
     dropped = [rv.load("lw", A, LOCAL, 1), rv.jalr(0, 1, 0), *[rv.NOP] * 8]
     code = [*dropped, rv.jal(1, 16), rv.NOP, rv.NOP, rv.jal(0, 24), *[rv.NOP] * 3]
     code += [rv.jalr(0, 1, 0), *[rv.NOP] * 3]
-    issues = await timing.issues([rv.NOP, *code], write("mtvec", handler))
+    issues = await timing.issues([rv.NOP, *code], skipping_handler(timing.bench, 2))
     call = 1 + len(dropped)
     assert issues[call + 1][0] - issues[len(code) - 3][0] == 1
 

@@ -9,7 +9,7 @@ import cocotb
 import encoding as rv
 from bench import Bench
 from programs import CSR, MIE, finish, place, start, waiting_loop, write
-from switching import begin, lower_programs, raise_line
+from switching import begin, issue_patterns, lower_programs, raise_line
 
 A, B, C, COUNT = 6, 7, 8, 9
 LOCAL, DEVICE = 10, 11
@@ -148,11 +148,7 @@ async def no_lower_tier_issues_in_a_slot_that_the_handler_could_use(dut):
         await raise_line(bench, 1, tier, 120)
         await raise_line(bench, 1, tier, 120)
         await raise_line(bench, 1, tier, 120)
-        seen = set()
-        for _ in range(8):
-            rise, issued = await raise_line(bench, 1, tier, 120)
-            seen.add(tuple(cycle - rise for cycle in issued))
-        patterns[name] = seen
+        patterns[name] = await issue_patterns(bench, [1] * 8, tier, 120)
     assert len(patterns["wait"]) == 1
     assert all(seen == patterns["wait"] for seen in patterns.values()), patterns
 

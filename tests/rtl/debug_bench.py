@@ -18,6 +18,9 @@ PARAMS = CoreParams(tiers=TIERS, debug=True)
 #: Of dmcontrol.
 HALTREQ, RESUMEREQ, ACKHAVERESET = 1 << 31, 1 << 30, 1 << 28
 SETRESETHALT, CLRRESETHALT, NDMRESET, DMACTIVE = 8, 4, 2, 1
+#: Of sbcs.
+SB_BUSY_ERROR, SB_READ_ON_ADDRESS = 1 << 22, 1 << 20
+SB_INCREMENT, SB_READ_ON_DATA = 1 << 16, 1 << 15
 #: A period of the clock in seconds.
 _PERIOD = 1e-8
 
@@ -25,6 +28,11 @@ _PERIOD = 1e-8
 def hart(number: int) -> int:
     """dmcontrol's hartsel."""
     return number << 16 | DMACTIVE
+
+
+def sb_access(bytes_log2: int) -> int:
+    """sbcs's sbaccess: the size of accesses."""
+    return bytes_log2 << 17
 
 
 @dataclass

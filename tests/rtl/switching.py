@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import encoding as rv
 from bench import RAM, Bench
 from programs import CSR, place, read, start, waiting_loop, write
@@ -30,10 +32,18 @@ def lower_programs(bench: Bench) -> dict[str, list[int]]:
     }  # fmt: skip
 
 
-def skipping_handler(bench: Bench) -> list[int]:
-    """Loads a trap handler that goes on behind the instruction; the code that installs it."""
+def skipping_handler(bench: Bench, instructions: int = 1) -> list[int]:
+    """Loads a trap handler that goes on behind so many, the first of which trapped.
+
+    Returns the code that installs it.
+    """
     address = bench.params.reset_address + 0x7C00
-    code = [read("mepc", C), rv.addi(C, C, 4), rv.csr("csrrw", 0, CSR["mepc"], C), rv.MRET]
+    code = [
+        read("mepc", C),
+        rv.addi(C, C, 4 * instructions),
+        rv.csr("csrrw", 0, CSR["mepc"], C),
+        rv.MRET,
+    ]
     bench.load(address, code)
     return write("mtvec", address)
 
@@ -69,3 +79,15 @@ async def raise_line(bench: Bench, wait: int, tier: int, cycles: int = 60) -> tu
     bench.lines = 0
     await bench.step(cycles - 2)
     return rise, [cycle for cycle in bench.seen.issued(tier) if cycle >= rise]
+
+
+async def issue_patterns(
+    bench: Bench, waits: Iterable[int], tier: int, cycles: int = 60
+) -> set[tuple[int, ...]]:
+    """Raise line 0 after each of the waits; the cycles, counted from the rise, in which the tier
+    issued."""
+    patterns = set()
+    for wait in waits:
+        rise, issued = await raise_line(bench, wait, tier, cycles)
+        patterns.add(tuple(cycle - rise for cycle in issued))
+    return patterns

@@ -11,10 +11,12 @@ from debug_bench import (
     HALTREQ,
     NDMRESET,
     RESUMEREQ,
+    SB_INCREMENT,
     SETRESETHALT,
     TIERS,
     DmBench,
     hart,
+    sb_access,
 )
 
 from tierv.rtl.debug.module import Dmi
@@ -272,8 +274,7 @@ def test_dmactive_resets_the_module():
         await b.write(Dmi.DMCS2, 1 << 2 | 1 << 1)
         await b.write(Dmi.COMMAND, 1 << 24)
         await b.write(Dmi.ABSTRACTAUTO, 1)
-        # Bytes at ever higher addresses.
-        await b.write(Dmi.SBCS, 1 << 16)
+        await b.write(Dmi.SBCS, sb_access(0) | SB_INCREMENT)
         await b.write(Dmi.DMCONTROL, hart(1) | HALTREQ | SETRESETHALT)
         await b.write(Dmi.DMCONTROL, 0)
         await b.write(Dmi.DMCONTROL, DMACTIVE)

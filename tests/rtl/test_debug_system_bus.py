@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from debug_bench import DMACTIVE, PARAMS, DmBench
-
-from tierv.rtl.debug.module import DebugModule, Dmi
-
-#: Of sbcs.
-SB_BUSY_ERROR, SB_READ_ON_ADDRESS, SB_INCREMENT, SB_READ_ON_DATA = (
-    1 << n for n in (22, 20, 16, 15)
+from debug_bench import (
+    DMACTIVE,
+    PARAMS,
+    SB_BUSY_ERROR,
+    SB_INCREMENT,
+    SB_READ_ON_ADDRESS,
+    SB_READ_ON_DATA,
+    DmBench,
+    sb_access,
 )
 
-
-def access(bytes_log2: int) -> int:
-    """The field sbaccess of sbcs for accesses of so many bytes."""
-    return bytes_log2 << 17
+from tierv.rtl.debug.module import DebugModule, Dmi
 
 
 def test_the_bus_is_read_and_written_in_bytes_half_words_and_words():
@@ -27,7 +26,7 @@ def test_the_bus_is_read_and_written_in_bytes_half_words_and_words():
         for log2, mask in ((0, 0xFF), (1, 0xFFFF), (2, 0xFFFF_FFFF)):
             size = 1 << log2
             flags = SB_READ_ON_ADDRESS | SB_INCREMENT | SB_READ_ON_DATA
-            await b.write(Dmi.SBCS, access(log2) | flags)
+            await b.write(Dmi.SBCS, sb_access(log2) | flags)
             await b.write(Dmi.SBADDRESS0, base)
             await b.step(5)
             for address in range(base, base + 16, size):
@@ -35,7 +34,7 @@ def test_the_bus_is_read_and_written_in_bytes_half_words_and_words():
                 wanted = word >> 8 * (address & 3) & mask
                 assert await b.read(Dmi.SBDATA0) & mask == wanted
                 await b.step(5)
-            await b.write(Dmi.SBCS, access(log2) | SB_INCREMENT)
+            await b.write(Dmi.SBCS, sb_access(log2) | SB_INCREMENT)
             await b.write(Dmi.SBADDRESS0, base + 16)
             for number in range(8 // size):
                 await b.write(Dmi.SBDATA0, 0xA5C3_0F10 + number)
@@ -68,7 +67,7 @@ def test_the_caches_are_told_of_each_write_to_the_bus():
                 told += wrote
 
         await b.write(Dmi.DMCONTROL, DMACTIVE)
-        await b.write(Dmi.SBCS, access(2) | SB_READ_ON_ADDRESS)
+        await b.write(Dmi.SBCS, sb_access(2) | SB_READ_ON_ADDRESS)
         await b.write(Dmi.SBADDRESS0, base)
         await wait()
         assert told == 0
@@ -77,7 +76,7 @@ def test_the_caches_are_told_of_each_write_to_the_bus():
             await wait()
             assert told == count
         # One that fails has written nothing.
-        await b.write(Dmi.SBCS, access(2))
+        await b.write(Dmi.SBCS, sb_access(2))
         await b.write(Dmi.SBADDRESS0, 0x5000_0000)
         await b.write(Dmi.SBDATA0, 9)
         await wait()
@@ -92,10 +91,10 @@ def test_errors_on_the_bus_stick_until_they_are_cleared():
         base = 0x4000_0000
         b.memory.words |= {base: 1, base + 4: 2}
         for flags, address, error in (
-            (access(2), 0x5000_0000, 2),
-            (access(1), base + 1, 3),
-            (access(2), base + 2, 3),
-            (access(3), base, 4),
+            (sb_access(2), 0x5000_0000, 2),
+            (sb_access(1), base + 1, 3),
+            (sb_access(2), base + 2, 3),
+            (sb_access(3), base, 4),
         ):
             await b.write(Dmi.SBCS, flags | SB_READ_ON_ADDRESS)
             await b.write(Dmi.SBADDRESS0, address)
@@ -109,14 +108,14 @@ def test_errors_on_the_bus_stick_until_they_are_cleared():
             assert await b.read(Dmi.SBCS) >> 12 & 7 == 0
         # Too soon.
         b.memory.wait_cycles = 20
-        await b.write(Dmi.SBCS, access(2) | SB_READ_ON_ADDRESS)
+        await b.write(Dmi.SBCS, sb_access(2) | SB_READ_ON_ADDRESS)
         await b.write(Dmi.SBADDRESS0, base)
         assert await b.read(Dmi.SBCS) >> 21 & 1
         await b.write(Dmi.SBADDRESS0, base + 4)
         await b.step(30)
         assert await b.read(Dmi.SBCS) & SB_BUSY_ERROR
         assert await b.read(Dmi.SBDATA0) == 1
-        await b.write(Dmi.SBCS, access(2) | SB_READ_ON_ADDRESS | SB_BUSY_ERROR)
+        await b.write(Dmi.SBCS, sb_access(2) | SB_READ_ON_ADDRESS | SB_BUSY_ERROR)
         await b.write(Dmi.SBADDRESS0, base + 4)
         await b.step(30)
         assert await b.read(Dmi.SBDATA0) == 2
