@@ -26,7 +26,7 @@ from .echo_instrument import EchoInstrument
 from .ethernet import GmiiPhy, MiiPhy
 from .mailbox import Mailbox, mailbox_constants
 from .params import CONSOLE_FIFO_BYTES, GIGABIT_ETHERNET, SocParams
-from .serial import SOURCE as SERIAL_SOURCE
+from .serial import SOURCES as SERIAL_SOURCES
 from .serial import SerialParams, SerialPorts
 from .whole_words import WholeWords
 
@@ -236,7 +236,8 @@ class TierVSoC(SoCCore):
 
     def _add_serial_ports(self) -> None:
         params = self.params
-        self.platform.add_source(str(SERIAL_SOURCE))
+        for source in SERIAL_SOURCES:
+            self.platform.add_source(str(source))
         self.serial = SerialPorts(
             [self.uart_pads(index + 1) for index in range(params.uarts)],
             SerialParams(

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Of a file of sources; a file does one thing.
-MOST_LINES = 480
+MOST_LINES = 400
 
 
 def tracked_files() -> list[Path]:
@@ -37,7 +37,7 @@ def test_the_tree_is_clean(command):
 
 
 def test_no_source_file_is_longer_than_a_reader_wants():
-    suffixes = {".py", ".c", ".h", ".S", ".cpp"}
+    suffixes = {".py", ".c", ".h", ".S", ".cpp", ".v"}
     sources = [path for path in tracked_files() if path.suffix in suffixes]
     assert sources
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in sources}

@@ -2,6 +2,6 @@
 
 from .block import SerialPorts
 from .params import SerialParams
-from .port import SOURCE
+from .port import SOURCES
 
-__all__ = ["SOURCE", "SerialParams", "SerialPorts"]
+__all__ = ["SOURCES", "SerialParams", "SerialPorts"]

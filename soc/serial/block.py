@@ -29,7 +29,7 @@ class SerialPorts(LiteXModule):
     The registers of the ports follow each other at equal distances, behind those of the block.
 
     The ports decode their addresses themselves: whoever makes LiteX's bank of the block's registers
-    adds the statements of ``listen``. Their Verilog is in the file ``port.SOURCE``.
+    adds the statements of ``listen``. Their Verilog is in the files ``port.SOURCES``.
     """
 
     def __init__(self, pads: Sequence[Record], params: SerialParams) -> None:

@@ -9,8 +9,11 @@ from migen import ClockSignal, Instance, ResetSignal, Signal
 from .params import SerialParams, tuning_word
 from .registers import COUNTERS, TIMEOUT_RESET_BITS, PortRegisters
 
-#: The Verilog of a port.
-SOURCE = Path(__file__).with_name("port.v")
+#: The Verilog of a port: its registers, which join its parts, and the parts.
+SOURCES = tuple(
+    Path(__file__).with_name(f"{name}.v")
+    for name in ("port", "receiver", "transmitter", "counters")
+)
 #: What the Verilog takes for the order of the registers.
 _ORDER = (
     *("receive", "receive_burst", "transmit", "level", "status", "stamp"),

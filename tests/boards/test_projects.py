@@ -17,7 +17,7 @@ from tierv.boards.project import SCRIPTS, Project, build_program, emit, memory_i
 from tierv.boards.registry import BOARDS, find_board, find_variant, variants
 from tierv.soc import map as soc_map
 from tierv.soc.params import SocParams
-from tierv.soc.serial import SOURCE as SERIAL_SOURCE
+from tierv.soc.serial import SOURCES as SERIAL_SOURCES
 
 #: Of the BIOS: its commands and the buffers of what it receives.
 STACK_BYTES = 2000
@@ -103,7 +103,8 @@ def test_the_project_is_complete_and_can_be_moved(board: Board):
     named = files_of(project)
     assert not [path.name for path in named if not path.is_file()]
     verilog = {path.name for path in named if path.suffix == ".v"}
-    assert verilog == {f"{board.name}.v", "tierv_cluster.v", SERIAL_SOURCE.name}
+    serial = {source.name for source in SERIAL_SOURCES}
+    assert verilog == {f"{board.name}.v", "tierv_cluster.v", *serial}
     contents = [path for path in named if path.name.startswith(("itcm_", "dtcm_"))]
     bytes_ = sum(len(path.read_text().split()) for path in contents)
     assert bytes_ == board.soc.itcm_bytes + board.soc.dtcm_bytes

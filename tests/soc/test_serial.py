@@ -12,7 +12,7 @@ from csr_block import build_block, run_module
 from migen import Record, Signal
 from serial_bench import SYS_CLK_HZ
 
-from tierv.soc.serial import SOURCE, SerialParams, SerialPorts, registers
+from tierv.soc.serial import SOURCES, SerialParams, SerialPorts, registers
 from tierv.soc.serial.params import baud_range, tuning_word
 
 #: Characters in the receive and in the transmit FIFO.
@@ -53,7 +53,7 @@ def make(size: str):
 
 @cache
 def model(size: str) -> Path:
-    return build_block(f"serial-{size}", lambda: make(size), [SOURCE])
+    return build_block(f"serial-{size}", lambda: make(size), SOURCES)
 
 
 @cache
