@@ -38,7 +38,7 @@ static void print_lease(command_call_t *call)
 
     command_print(call, "dhcp %s", dhcp_state_name((dhcp_state_t)network_dhcp.state));
     if (remaining_s != 0) {
-        print_address(call, "  server", network_dhcp.server);
+        print_address(call, "  server", network_dhcp.lease.server);
         if (remaining_s == UINT32_MAX) {
             command_print(call, "  for ever");
         } else {

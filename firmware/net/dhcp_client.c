@@ -1,76 +1,15 @@
 #include "dhcp_client.h"
 
+#include "dhcp_send.h"
 #include "wire/dhcp.h"
-#include "wire/ipv4.h"
 
-enum {
-    /* RFC 2131 section 4.1: 4, 8, 16, 32, 64 seconds, each by up to one more or less. */
-    FIRST_RETRY_S = 4,
-    MOST_DOUBLINGS = 4,
-    /* Section 4.4.5. */
-    LEAST_RENEWAL_RETRY_S = 60,
-    /* Section 3.1, step 5. */
-    DECLINED_WAIT_S = 10
-};
-
-static bool holds_lease(const dhcp_client_t *client)
-{
-    return client->state == DHCP_BOUND || client->state == DHCP_RENEWING
-           || client->state == DHCP_REBINDING;
-}
-
-static void send(dhcp_client_t *client, dhcp_type_t type)
-{
-    net_t *net = client->net;
-    packet_t *packet = net_reserve(net);
-    dhcp_request_t request = {.type = type,
-                              .xid = client->xid,
-                              .client = net->mac,
-                              .client_address = holds_lease(client) ? client->lease.address : 0};
-
-    if (packet == NULL) {
-        net_count(net, COUNT_DHCP_NO_PACKET);
-        return;
-    }
-    /* The REQUEST for an offer says what the DISCOVER said, for relays (RFC 2131 section 4.4.1). */
-    if (holds_lease(client) || type == DHCP_DISCOVER) {
-        client->said_s = client->asking_s;
-    }
-    request.seconds = client->said_s;
-    /* Table 5. */
-    if (!holds_lease(client) && type != DHCP_DISCOVER) {
-        request.requested = client->lease.address;
-        request.server = client->server;
-    }
-    if (type == DHCP_RELEASE) {
-        request.server = client->server;
-    }
-    dhcp_emit(packet_payload(packet), &request);
-    packet->payload_bytes = DHCP_MESSAGE_BYTES;
-    net_count(net, COUNT_DHCP_SENT);
-    bool to_server = client->state == DHCP_RENEWING || type == DHCP_RELEASE;
-    udp_address(packet, &client->socket, to_server ? client->server : IPV4_BROADCAST,
-                DHCP_SERVER_PORT);
-    net_dispose(net, packet, holds_lease(client) ? udp_output(net, packet)
-                                                 : udp_output_nameless(net, packet));
-}
-
-/* Sends a message to which an answer is wanted, and says when it is sent again. */
-static void ask(dhcp_client_t *client, dhcp_type_t type)
-{
-    uint32_t doublings = client->tries < MOST_DOUBLINGS ? client->tries : MOST_DOUBLINGS;
-
-    client->wait_s = ((uint32_t)FIRST_RETRY_S << doublings) - 1 + net_random(client->net) % 3;
-    if (client->tries < UINT8_MAX) {
-        client->tries++;
-    }
-    send(client, type);
-}
+/* RFC 2131 section 3.1, step 5. */
+enum { DECLINED_WAIT_S = 10 };
 
 /* The interface loses its address if that is the lease's; asks anew in some seconds. */
 static void restart(dhcp_client_t *client, uint32_t wait_s)
 {
-    if (holds_lease(client)) {
+    if (dhcp_holds_lease(client)) {
         net_configure(client->net, 0, 0, 0);
     }
     claim_probe(client->net, 0);
@@ -95,14 +34,14 @@ static void expire(dhcp_client_t *client)
 static void begin_lease(dhcp_client_t *client, bool is_new)
 {
     net_t *net = client->net;
-    const dhcp_address_t *lease = &client->lease;
+    dhcp_lease_t *lease = &client->lease;
 
-    if (client->request_s >= client->lease_s) {
+    lease->age_s = client->request_s;
+    if (dhcp_lease_remaining_s(lease) == 0) {
         expire(client);
         return;
     }
     client->state = DHCP_BOUND;
-    client->age_s = client->request_s;
     if (is_new) {
         net_configure(net, lease->address, lease->netmask, lease->gateway);
         net->claim.leased = true;
@@ -113,7 +52,7 @@ static void decline(dhcp_client_t *client)
 {
     net_count(client->net, COUNT_DHCP_DECLINED);
     client->state = DHCP_PROBING;
-    send(client, DHCP_DECLINE);
+    dhcp_send(client, DHCP_DECLINE);
     restart(client, DECLINED_WAIT_S);
 }
 
@@ -142,23 +81,20 @@ static void take_static(dhcp_client_t *client)
 
 /* --- the clock --------------------------------------------------------------------------------- */
 
-/* Half of what remains, but a minute at the least (RFC 2131 section 4.4.5). */
-static void ask_for_more(dhcp_client_t *client, uint32_t end_s)
+static void ask_for_more(dhcp_client_t *client)
 {
-    uint32_t half_s = (end_s - client->age_s) / 2;
-
-    send(client, DHCP_REQUEST);
-    client->wait_s = half_s > LEAST_RENEWAL_RETRY_S ? half_s : LEAST_RENEWAL_RETRY_S;
+    dhcp_send(client, DHCP_REQUEST);
+    client->wait_s = dhcp_lease_retry_s(&client->lease);
 }
 
 /* Another question, and when it was first put. */
-static void begin_renewal(dhcp_client_t *client, dhcp_state_t state, uint32_t end_s)
+static void begin_renewal(dhcp_client_t *client, dhcp_state_t state)
 {
     client->state = (uint8_t)state;
     client->xid = net_random(client->net);
     client->request_s = 0;
     client->asking_s = 0;
-    ask_for_more(client, end_s);
+    ask_for_more(client);
 }
 
 static void tick_lease(dhcp_client_t *client)
@@ -167,19 +103,15 @@ static void tick_lease(dhcp_client_t *client)
         decline(client);
         return;
     }
-    if (client->lease_s == UINT32_MAX) {
-        return;
-    }
-    client->age_s++;
-    if (client->age_s >= client->lease_s) {
+    dhcp_lease_phase_t phase = dhcp_lease_tick(&client->lease);
+    if (phase == DHCP_LEASE_ENDED) {
         expire(client);
-    } else if (client->state != DHCP_REBINDING && client->age_s >= client->rebinding_s) {
-        begin_renewal(client, DHCP_REBINDING, client->lease_s);
-    } else if (client->state == DHCP_BOUND && client->age_s >= client->renewal_s) {
-        begin_renewal(client, DHCP_RENEWING, client->rebinding_s);
+    } else if (phase == DHCP_LEASE_REBINDING && client->state != DHCP_REBINDING) {
+        begin_renewal(client, DHCP_REBINDING);
+    } else if (phase == DHCP_LEASE_RENEWAL && client->state == DHCP_BOUND) {
+        begin_renewal(client, DHCP_RENEWING);
     } else if (client->state != DHCP_BOUND && --client->wait_s == 0) {
-        ask_for_more(client, client->state == DHCP_RENEWING ? client->rebinding_s
-                                                            : client->lease_s);
+        ask_for_more(client);
     }
 }
 
@@ -204,19 +136,19 @@ static void tick_question(dhcp_client_t *client)
         client->state = DHCP_SELECTING;
         client->xid = net_random(client->net);
         client->asking_s = 0;
-        ask(client, DHCP_DISCOVER);
+        dhcp_ask(client, DHCP_DISCOVER);
         break;
     case DHCP_SELECTING:
         if (client->tries >= DHCP_TRIES) {
             fall_back(client);
         }
-        ask(client, DHCP_DISCOVER);
+        dhcp_ask(client, DHCP_DISCOVER);
         break;
     default:
         if (client->tries >= DHCP_TRIES) {
             restart(client, spread(client));
         } else {
-            ask(client, DHCP_REQUEST);
+            dhcp_ask(client, DHCP_REQUEST);
         }
         break;
     }
@@ -235,7 +167,7 @@ static void tick(net_timer_t *timer)
     }
     client->asking_s++;
     client->request_s++;
-    if (holds_lease(client)) {
+    if (dhcp_holds_lease(client)) {
         tick_lease(client);
     } else if (client->state == DHCP_PROBING) {
         tick_probe(client);
@@ -246,56 +178,13 @@ static void tick(net_timer_t *timer)
 
 /* --- what servers say -------------------------------------------------------------------------- */
 
-/* The netmask that an address had before there were netmasks (RFC 791). */
-static be32_t class_netmask(be32_t address)
-{
-    uint32_t first = address & 0xffu;
-
-    return first < 128   ? IPV4_ADDRESS(255, 0, 0, 0)
-           : first < 192 ? IPV4_ADDRESS(255, 255, 0, 0)
-                         : IPV4_ADDRESS(255, 255, 255, 0);
-}
-
-/* True if the address is a host's in a subnet with this netmask. */
-static bool is_host_in(be32_t address, be32_t netmask)
-{
-    uint32_t hosts = ~be32_to_host(netmask);
-    uint32_t number = be32_to_host(address) & hosts;
-
-    if (!ipv4_is_host(address) || (hosts & (hosts + 1)) != 0) {
-        return false;
-    }
-    /* A subnet of one or two hosts has neither network nor broadcast address (RFC 3021). */
-    return hosts <= 1 || (number != 0 && number != hosts);
-}
-
 /* Takes over the lease of an offer or acknowledgement. False, and nothing changed, if it can't be. */
 static bool take_lease(dhcp_client_t *client, const dhcp_message_t *message)
 {
-    be32_t netmask = message->netmask != 0 ? message->netmask : class_netmask(message->address);
-    be32_t router = message->router;
-    uint32_t lease_s = message->lease_s;
-
-    if (lease_s == 0 || !is_host_in(message->address, netmask) || !ipv4_is_host(message->server)) {
+    if (!dhcp_lease_read(&client->lease, message)) {
         return false;
     }
-    bool is_good_router = ((router ^ message->address) & netmask) == 0 && is_host_in(router, netmask)
-                          && router != message->address;
-    client->server = message->server;
-    client->lease = (dhcp_address_t){.address = message->address,
-                                     .netmask = netmask,
-                                     .gateway = is_good_router ? router : 0};
-    client->lease_s = lease_s;
-    client->rebinding_s = message->rebinding_s;
-    client->renewal_s = message->renewal_s;
-    if (client->rebinding_s == 0 || client->rebinding_s >= lease_s) {
-        client->rebinding_s = lease_s - lease_s / 8;
-    }
-    if (client->renewal_s == 0 || client->renewal_s >= client->rebinding_s) {
-        client->renewal_s = lease_s / 2 < client->rebinding_s ? lease_s / 2 : client->rebinding_s / 2;
-    }
-    /* Not all boards that were switched on together ask together. */
-    client->renewal_s -= net_random(client->net) % (client->renewal_s / 16 + 1);
+    dhcp_lease_hasten(&client->lease, net_random(client->net));
     return true;
 }
 
@@ -310,7 +199,7 @@ static net_counter_t take_offer(dhcp_client_t *client, const dhcp_message_t *mes
     client->state = DHCP_REQUESTING;
     client->tries = 0;
     client->request_s = 0;
-    ask(client, DHCP_REQUEST);
+    dhcp_ask(client, DHCP_REQUEST);
     return COUNT_DHCP_OFFERED;
 }
 
@@ -320,10 +209,10 @@ static net_counter_t check_answer(const dhcp_client_t *client, const dhcp_messag
     bool asks = client->state == DHCP_REQUESTING || client->state == DHCP_RENEWING
                 || client->state == DHCP_REBINDING;
 
-    if (!asks || (holds_lease(client) && client->net->claim.lost)) {
+    if (!asks || (dhcp_holds_lease(client) && client->net->claim.lost)) {
         return COUNT_DHCP_DROP_UNASKED;
     }
-    if (client->state != DHCP_REBINDING && message->server != client->server) {
+    if (client->state != DHCP_REBINDING && message->server != client->lease.server) {
         return COUNT_DHCP_DROP_SERVER;
     }
     return WIRE_OK;
@@ -332,7 +221,7 @@ static net_counter_t check_answer(const dhcp_client_t *client, const dhcp_messag
 static net_counter_t take_acknowledgement(dhcp_client_t *client, const dhcp_message_t *message)
 {
     net_counter_t reason = check_answer(client, message);
-    dhcp_address_t before = client->lease;
+    dhcp_lease_t before = client->lease;
 
     if (reason != WIRE_OK) {
         return reason;
@@ -422,9 +311,9 @@ void dhcp_stop(dhcp_client_t *client)
     if (client->state == DHCP_OFF || client->state == DHCP_RELEASING) {
         return;
     }
-    if (holds_lease(client) && !client->net->claim.lost) {
+    if (dhcp_holds_lease(client) && !client->net->claim.lost) {
         client->xid = net_random(client->net);
-        send(client, DHCP_RELEASE);
+        dhcp_send(client, DHCP_RELEASE);
         client->state = DHCP_RELEASING;
     } else {
         take_static(client);
@@ -433,13 +322,7 @@ void dhcp_stop(dhcp_client_t *client)
 
 uint32_t dhcp_remaining_s(const dhcp_client_t *client)
 {
-    if (!holds_lease(client)) {
-        return 0;
-    }
-    if (client->lease_s == UINT32_MAX) {
-        return UINT32_MAX;
-    }
-    return client->age_s < client->lease_s ? client->lease_s - client->age_s : 0;
+    return dhcp_holds_lease(client) ? dhcp_lease_remaining_s(&client->lease) : 0;
 }
 
 const char *dhcp_state_name(dhcp_state_t state)

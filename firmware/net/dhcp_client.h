@@ -17,6 +17,7 @@
 #ifndef TIERV_NET_DHCP_CLIENT_H
 #define TIERV_NET_DHCP_CLIENT_H
 
+#include "dhcp_lease.h"
 #include "stack.h"
 #include "udp_socket.h"
 
@@ -43,13 +44,8 @@ typedef struct {
     udp_socket_t socket;
     net_t *net;
     dhcp_address_t fallback;
-    dhcp_address_t lease; /* offered or held */
-    be32_t server;
+    dhcp_lease_t lease; /* offered or held */
     be32_t xid;
-    uint32_t lease_s; /* UINT32_MAX: for ever */
-    uint32_t renewal_s;
-    uint32_t rebinding_s;
-    uint32_t age_s;     /* of the lease, from the first REQUEST for it */
     uint32_t request_s; /* since the first REQUEST of the open question */
     uint32_t asking_s;  /* since the first DISCOVER, or the first REQUEST of a renewal */
     uint32_t said_s;    /* of these, as the last message said */
@@ -68,6 +64,13 @@ void dhcp_start(dhcp_client_t *client);
 
 /* Gives the lease back and, at the next tick, takes the static address. Likewise. */
 void dhcp_stop(dhcp_client_t *client);
+
+/* True if the lease may be used: its address is the interface's, unless somebody else has claimed it. */
+static inline bool dhcp_holds_lease(const dhcp_client_t *client)
+{
+    return client->state == DHCP_BOUND || client->state == DHCP_RENEWING
+           || client->state == DHCP_REBINDING;
+}
 
 /* Seconds of the lease that remain, 0 if there is none, UINT32_MAX for one without end. */
 uint32_t dhcp_remaining_s(const dhcp_client_t *client);

@@ -71,7 +71,8 @@ def build(
 
 def build_net_driver(name: str, *defines: str) -> Path:
     """The stack with a text-driven driver, port and application, under the sanitizers."""
-    own = [TESTS / "net_driver.c", TESTS / "net_report.c", *PORT_SOURCES]
+    names = ("net_driver", "net_mac", "net_application", "net_report")
+    own = [*(TESTS / f"{source}.c" for source in names), *PORT_SOURCES]
     return build(name, [*own, *net_sources()], include=[TESTS], defines=[PORT_DEFINE, *defines])
 
 

@@ -1,6 +1,6 @@
 /* What the stack's state is, as lines of the answers to net_driver.c's commands. */
-#ifndef NET_REPORT_H
-#define NET_REPORT_H
+#ifndef TIERV_TESTS_NET_REPORT_H
+#define TIERV_TESTS_NET_REPORT_H
 
 #include <stdbool.h>
 

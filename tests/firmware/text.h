@@ -1,6 +1,6 @@
 /* The text side of the test drivers: commands are lines of words, bytes are hexadecimal digits. */
-#ifndef TIERV_TEST_TEXT_H
-#define TIERV_TEST_TEXT_H
+#ifndef TIERV_TESTS_TEXT_H
+#define TIERV_TESTS_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>

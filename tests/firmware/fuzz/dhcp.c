@@ -47,14 +47,15 @@ static void transmit(void)
 
 static void check(void)
 {
+    const dhcp_lease_t *lease = &client.lease;
     bool may_be_used = client.state == DHCP_BOUND || client.state == DHCP_RENEWING
                        || client.state == DHCP_REBINDING || client.state == DHCP_RELEASING;
 
     MUST(net.address == 0 || net.address == fallback.address
-         || (may_be_used && net.address == client.lease.address));
-    if (may_be_used && client.state != DHCP_RELEASING && client.lease_s != UINT32_MAX) {
-        MUST(client.age_s < client.lease_s);
-        MUST(client.renewal_s <= client.rebinding_s && client.rebinding_s <= client.lease_s);
+         || (may_be_used && net.address == lease->address));
+    if (may_be_used && client.state != DHCP_RELEASING && lease->duration_s != UINT32_MAX) {
+        MUST(lease->age_s < lease->duration_s);
+        MUST(lease->renewal_s <= lease->rebinding_s && lease->rebinding_s <= lease->duration_s);
     }
     MUST(client.state == DHCP_OFF || client.state == DHCP_PROBING || may_be_used
          || client.wait_s != 0);
