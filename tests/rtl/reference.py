@@ -1,4 +1,4 @@
-"""Spike as the reference: one instance per tier over shared memory, compared step by step.
+"""Spike as the reference: one instance per tier, compared with the core step by step.
 
 The trace says in which order the tiers' instructions took effect, and where a tier took an
 interrupt or left wfi; everything else, Spike computes. What it can't know (time, pending lines,
@@ -6,9 +6,6 @@ what other tiers post) it takes from the trace.
 """
 
 from __future__ import annotations
-
-import struct
-from dataclasses import dataclass
 
 import numpy as np
 from bus_model import lane_bits
@@ -23,16 +20,12 @@ from decoding import (
     written_from,
 )
 from encoding import WFI
-from riscv.cfg import cfg_t, mem_cfg_t
-from riscv.csrs import csr_t
-from riscv.devices import device_factory_t, mem_t, mmio_device_map
-from riscv.sim import sim_t
+from spike_tiers import MismatchError, Range, SpikeTiers
 
-from tierv.rtl.isa import LINES_PER_PRIORITY_CSR, Cause, Interrupt, csr_addresses
+from tierv.rtl.isa import Cause, csr_addresses
 from tierv.rtl.params import CoreParams
 
 CSR = csr_addresses()
-NAMES = {address: name for name, address in CSR.items()}
 #: CSRs whose value depends on time, lines or other tiers.
 VOLATILE = {
     CSR[name]
@@ -47,54 +40,8 @@ VOLATILE = {
 COUNTS = {CSR["minstret"]: 0, CSR["minstreth"]: 32, CSR["instret"]: 0, CSR["instreth"]: 32}
 
 
-#: Spike's objects refer to each other behind Python's back: none is ever freed.
-_KEPT: list[object] = []
-
-
-class MismatchError(AssertionError):
-    """The core did something else than Spike; the message says what, and where."""
-
-
-class _Csr(csr_t):
-    """A CSR that Spike does not have."""
-
-    def __init__(self, processor, address: int, cell: list[int], mask: int) -> None:
-        super().__init__(processor, address)
-        self._cell = cell
-        self._mask = mask
-
-    def read(self) -> int:
-        return self._cell[0]
-
-    def unlogged_write(self, value: int) -> bool:
-        self._cell[0] = value & self._mask
-        return True
-
-
-class _Memory(device_factory_t):
-    """Puts one memory into several simulators."""
-
-    def __init__(self, memory: mem_t) -> None:
-        super().__init__()
-        self._memory = memory
-
-    def parse_from_fdt(self, fdt, sim, *arguments):
-        return self._memory, int(arguments[0], 16)
-
-    def generate_dts(self, sim, *arguments) -> str:
-        return ""
-
-
-@dataclass(frozen=True)
-class Range:
-    """Memory that all tiers see."""
-
-    base: int
-    size_bytes: int
-
-
 class Reference:
-    """All tiers of a core in Spike."""
+    """All tiers of a core in Spike, and how far the core's trace has brought each."""
 
     def __init__(
         self,
@@ -104,29 +51,9 @@ class Reference:
         entries: list[int],
     ) -> None:
         self._params = params
-        self._entries = entries
-        self._memories = [(r, mem_t(r.size_bytes)) for r in ranges]
-        self._factories = []
-        for number, (_, memory) in enumerate(self._memories):
-            factory = _Memory(memory)
-            mmio_device_map[f"shared{number}"] = factory
-            self._factories.append(factory)
-        for address, content in segments.items():
-            base, memory = self._find(address)
-            memory.store(address - base, content)
-        self._shared = {
-            CSR["mlineedge"]: ([0], (1 << params.lines) - 1),
-        }
-        groups = -(-params.lines // LINES_PER_PRIORITY_CSR)
-        for group in range(groups):
-            lines = min(LINES_PER_PRIORITY_CSR, params.lines - group * LINES_PER_PRIORITY_CSR)
-            self._shared[CSR[f"mlineprio{group}"]] = ([0], (1 << 4 * lines) - 1)
+        self._spike = SpikeTiers(params, ranges, segments, entries)
+        # Bit n is set once tier n has been started.
         self._started = 1
-        self._masks: list[list[int]] = []
-        self._modes: list[list[int]] = []
-        self._sims = []
-        self._csrs: list[_Csr] = []
-        self._processors = [self._build(tier) for tier in range(params.tiers)]
         self._retired = [0] * params.tiers
         # Of each tier, the last instruction; None if it trapped.
         self._last: list[int | None] = [None] * params.tiers
@@ -134,70 +61,6 @@ class Reference:
         # trace has left out.
         self._failed: list[int | None] = [None] * params.tiers
         self._unreported = 0
-        _KEPT.append(self)
-
-    def _build(self, tier: int):
-        config = cfg_t(
-            isa="_".join(("rv32im", *self._params.extensions, "zicsr_zifencei_zicntr")),
-            priv="m",
-            mem_layout=[mem_cfg_t(0x9000_0000, 0x1000)],
-            start_pc=self._params.reset_address,
-        )
-        devices = [
-            (f"shared{number}", [hex(r.base)]) for number, (r, _) in enumerate(self._memories)
-        ]
-        sim = sim_t(
-            cfg=config,
-            halted=False,
-            plugin_device_factories=devices,
-            args=["none"],
-            dtb_enabled=True,
-        )
-        self._sims.append(sim)
-        processor = sim.get_core(0)
-        own = {
-            CSR["mlinemask"]: (1 << self._params.lines) - 1,
-            CSR["mceiling"]: (1 << self._params.tier_bits) - 1,
-            CSR["mbusmode"]: 3 if self._params.tiers > 1 else 1,
-            CSR["mhartid"]: 0xFF,
-        }
-        cells = dict(self._shared)
-        for address, mask in own.items():
-            cells[address] = ([tier if address == CSR["mhartid"] else 0], mask)
-        self._masks.append(cells[CSR["mlinemask"]][0])
-        self._modes.append(cells[CSR["mbusmode"]][0])
-        for name in ("mpost", "mtierrun", "mlineack", "mlinepend", "mlineclaim", "mlineraw"):
-            cells[CSR[name]] = ([0], 0)
-        cells[CSR["mtierlatency"]] = ([0], 0)
-        for number in range(self._params.tiers):
-            cells[CSR[f"mtierpc{number}"]] = ([0], 0)
-            cells[CSR[f"mtierarg{number}"]] = ([0], 0)
-        for line in range(self._params.lines):
-            cells[CSR[f"mlinestamp{line}"]] = ([0], 0)
-        for address, (cell, mask) in cells.items():
-            custom = _Csr(processor, address, cell, mask)
-            processor.state.add_csr(address, custom)
-            self._csrs.append(custom)
-        processor.state.pc = self._entries[tier]
-        return processor
-
-    def _find(self, address: int):
-        for memory_range, memory in self._memories:
-            if 0 <= address - memory_range.base < memory_range.size_bytes:
-                return memory_range.base, memory
-        raise MismatchError(f"no memory at {address:#010x}")
-
-    def run_alone(self, end: int, *, limit: int) -> list[int]:
-        """Let the first tier's program run until its PC is ``end``; returns its registers.
-
-        Raises ``MismatchError`` if that does not happen within ``limit`` instructions.
-        """
-        processor = self._processors[0]
-        for _ in range(limit):
-            if processor.state.pc & 0xFFFF_FFFF == end:
-                return [processor.state.XPR[n] & 0xFFFF_FFFF for n in range(32)]
-            processor.step(1)
-        raise MismatchError(f"the program alone does not end within {limit} instructions")
 
     def check(self, trace: np.ndarray) -> int:
         """Compare every record; returns their number.
@@ -220,7 +83,7 @@ class Reference:
     def _check_step(self, step: dict[str, int], cause: int | None) -> None:
         """``cause`` is that of the exception, if the instruction raises one."""
         tier, pc, word = step["tier"], step["pc"], step["instruction"]
-        processor = self._processors[tier]
+        processor = self._spike.processors[tier]
         state = processor.state
 
         def fail(what: str, core: int, spike: int) -> None:
@@ -233,7 +96,7 @@ class Reference:
         if step["interrupt"] and step["cause"] == 0 and last not in (None, WFI):
             fail("the instruction before a wake", last, WFI)
         if step["interrupt"] and step["cause"] & 0x20:
-            self._interrupt(processor, step["cause"] & 0x1F)
+            self._spike.interrupt(tier, step["cause"] & 0x1F)
         if state.pc & 0xFFFF_FFFF != pc and self._unreported and self._fails_late(tier, state.pc):
             self._unreported -= 1
             self._go_on_without(tier, Cause.LOAD_ACCESS)
@@ -276,16 +139,16 @@ class Reference:
 
     def _fails_late(self, tier: int, pc: int) -> bool:
         """Whether the instruction there is a buffered access to nowhere."""
-        word = self._word(pc & 0xFFFF_FFFF)
+        word = self._spike.word(pc & 0xFFFF_FFFF)
         opcode = word & 0x7F
-        if opcode not in (LOAD, STORE) or not self._modes[tier][0] & 1:
+        if opcode not in (LOAD, STORE) or not self._spike.buffers_accesses(tier):
             return False
-        address = self._processors[tier].state.XPR[word >> 15 & 31] + offset(word) & 0xFFFF_FFFF
-        return not any(0 <= address - r.base < r.size_bytes for r, _ in self._memories)
+        base = self._spike.processors[tier].state.XPR[word >> 15 & 31]
+        return not self._spike.has(base + offset(word) & 0xFFFF_FFFF)
 
     def _go_on_without(self, tier: int, cause: int) -> None:
         """The access retires and has no effect but a trap that is still to come."""
-        state = self._processors[tier].state
+        state = self._spike.processors[tier].state
         state.pc = state.pc + 4
         self._retired[tier] += 1
         self._failed[tier] = cause
@@ -295,18 +158,11 @@ class Reference:
 
         Raises ``MismatchError`` for another cause; None is unknown.
         """
-        processor = self._processors[tier]
         expected = self._failed[tier]
         if cause not in (expected, None):
             raise MismatchError(f"tier {tier}: cause {cause} instead of {expected}")
         self._failed[tier] = None
-        status = processor.get_csr(CSR["mstatus"])
-        enabled = status >> 3 & 1
-        processor.put_csr(CSR["mstatus"], status & ~0x88 | enabled << 7)
-        processor.put_csr(CSR["mepc"], processor.state.pc & 0xFFFF_FFFF)
-        processor.put_csr(CSR["mcause"], expected)
-        processor.put_csr(CSR["mtval"], 0)
-        processor.state.pc = processor.get_csr(CSR["mtvec"])
+        self._spike.trap(tier, expected)
 
     def _access_csr(self, step: dict[str, int], state, address: int, source: int | None) -> None:
         """What Spike does not know of CSRs; ``source`` is what the instruction writes from."""
@@ -331,11 +187,11 @@ class Reference:
         elif CSR["mtierarg0"] <= address < CSR["mtierarg0"] + self._params.tiers:
             target = address - CSR["mtierarg0"]
             if source is not None and not self._started >> target & 1:
-                self._processors[target].put_csr(CSR["mscratch"], source)
+                self._spike.processors[target].put_csr(CSR["mscratch"], source)
 
     def _check_lines(self, tier: int, address: int, value: int) -> None:
         """A tier sees none but the lines in its mask."""
-        mask = self._masks[tier][0]
+        mask = self._spike.line_mask(tier)
         lines = 0
         if address == CSR["mlinepend"]:
             lines = value
@@ -347,8 +203,8 @@ class Reference:
     def _check_reads(self, step: dict[str, int], state, fail) -> None:
         """The instruction itself, the registers that it reads, and what it loads from where."""
         pc, word = step["pc"], step["instruction"]
-        if word != self._word(pc):
-            fail("the instruction", word, self._word(pc))
+        if word != self._spike.word(pc):
+            fail("the instruction", word, self._spike.word(pc))
         for name, place, reads in (("rs1", 15, reads_rs1(word)), ("rs2", 20, reads_rs2(word))):
             register = word >> place & 31 if reads else 0
             if step[name] != register:
@@ -360,31 +216,14 @@ class Reference:
             address = step["rs1_value"] + offset(word) & 0xFFFF_FFFC
             if step["memory_address"] != address:
                 fail("the address", step["memory_address"], address)
-            lanes, stored = lane_bits(step["read_mask"]), self._word(address)
+            lanes, stored = lane_bits(step["read_mask"]), self._spike.word(address)
             if (step["memory_read"] ^ stored) & lanes:
                 fail("the word loaded", step["memory_read"] & lanes, stored & lanes)
 
-    def _word(self, address: int) -> int:
-        base, memory = self._find(address)
-        (word,) = struct.unpack("<I", memory.load(address - base, 4))
-        return word
-
     def _check_store(self, step: dict[str, int], fail) -> None:
-        word, lanes = self._word(step["memory_address"]), lane_bits(step["write_mask"])
+        word, lanes = self._spike.word(step["memory_address"]), lane_bits(step["write_mask"])
         if (word ^ step["memory_written"]) & lanes:
             fail("the word stored", step["memory_written"] & lanes, word & lanes)
-
-    def _interrupt(self, processor, cause: int) -> None:
-        """Let Spike take an interrupt. It only lets MTIP be written, so that one stands in."""
-        enables = processor.get_csr(CSR["mie"])
-        processor.put_csr(CSR["mie"], 1 << Interrupt.MTI)
-        processor.put_csr(CSR["mip"], 1 << Interrupt.MTI)
-        processor.step(1)
-        processor.put_csr(CSR["mip"], 0)
-        processor.put_csr(CSR["mie"], enables)
-        processor.put_csr(CSR["mcause"], 1 << 31 | cause)
-        if not enables >> cause & 1:
-            raise MismatchError(f"interrupt {cause} was taken though mie is {enables:#x}")
 
 
 def _extended(value: int) -> int:

@@ -137,7 +137,7 @@ def ending(params: CoreParams, tier: int) -> list[int]:
 
 def registers_alone(job: Job) -> list[int]:
     """Registers of the tier as Spike ends it."""
-    from reference import Range, Reference
+    from spike_tiers import Range, SpikeTiers
 
     params = params_of(job.tiers)
     base = params.reset_address
@@ -149,8 +149,8 @@ def registers_alone(job: Job) -> list[int]:
     ]
     single = CoreParams(tiers=1, lines=8, reset_address=base)
     content = {base: struct.pack(f"<{len(words)}I", *words)}
-    reference = Reference(single, memory, content, [base])
-    return reference.run_alone(base + 4 * len(words), limit=1_000_000)
+    spike = SpikeTiers(single, memory, content, [base])
+    return spike.run_alone(base + 4 * len(words), limit=1_000_000)
 
 
 @pytest.mark.parametrize("tiers", [2, 3, 8])
