@@ -112,6 +112,7 @@ module tierv_serial_receiver #(
             is_flow = 0;
             comes = 0;
             stored = 0;
+            // An overrun is of characters before this one.
             if (valid) begin
                 is_flow = entry[10:8] == 0 && obey_xoff && (data == XOFF || data == XON);
                 comes = !is_flow;

@@ -123,7 +123,8 @@ def run_case(case: Case, model: CoreModel | None = None, *more_options: str) -> 
     Spike stays in memory: only in a process that is killed.
     """
     # Not in the process of the tests: Spike does not survive being taken down.
-    from reference import MismatchError, Range, Reference
+    from reference import Reference
+    from spike_tiers import MismatchError, Range, SpikeTiers
 
     params = CORES[case.core]
     segments = random_segments(case.seed, params, case.mix)
@@ -145,9 +146,9 @@ def run_case(case: Case, model: CoreModel | None = None, *more_options: str) -> 
         Range(CONSOLE, CONSOLE_BYTES),
     ]
     entries = [code_base(params, tier) for tier in range(params.tiers)]
-    reference = Reference(params, ranges, segments, entries)
+    spike = SpikeTiers(params, ranges, segments, entries)
     try:
-        instructions = reference.check(trace)
+        instructions = Reference(params, spike).check(trace)
     except MismatchError as difference:
         return Outcome(case, len(trace), str(difference))
     if run.status:

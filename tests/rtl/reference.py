@@ -20,7 +20,7 @@ from decoding import (
     written_from,
 )
 from encoding import WFI
-from spike_tiers import MismatchError, Range, SpikeTiers
+from spike_tiers import MismatchError, SpikeTiers
 
 from tierv.rtl.isa import Cause, csr_addresses
 from tierv.rtl.params import CoreParams
@@ -43,15 +43,9 @@ COUNTS = {CSR["minstret"]: 0, CSR["minstreth"]: 32, CSR["instret"]: 0, CSR["inst
 class Reference:
     """All tiers of a core in Spike, and how far the core's trace has brought each."""
 
-    def __init__(
-        self,
-        params: CoreParams,
-        ranges: list[Range],
-        segments: dict[int, bytes],
-        entries: list[int],
-    ) -> None:
+    def __init__(self, params: CoreParams, spike: SpikeTiers) -> None:
         self._params = params
-        self._spike = SpikeTiers(params, ranges, segments, entries)
+        self._spike = spike
         # Bit n is set once tier n has been started.
         self._started = 1
         self._retired = [0] * params.tiers

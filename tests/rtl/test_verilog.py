@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from verilog_lint import check_verilog
 
 from tierv.rtl.cluster import CORE_PORTS
 from tierv.rtl.verilog import main
-from tierv.sim.verilator import verilator_env
 
 #: What yosys writes for any design: unused bits, constants without a width, `case` with defaults
 #: before it, initial values beside processes. Of parameters, comparisons with the last tier.
@@ -38,15 +36,7 @@ def write(path: Path, *words: str) -> str:
 def test_the_core_is_one_file_that_verilator_has_nothing_against(tmp_path, tiers):
     path = tmp_path / "tierv.v"
     write(path, "--tiers", str(tiers))
-    waived = [f"-Wno-{name}" for name in STYLE_OF_YOSYS]
-    done = subprocess.run(
-        ["verilator", "--lint-only", "-Wall", *waived, "--top-module", "tierv", str(path)],
-        env=os.environ | verilator_env(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[:2000]
+    check_verilog("tierv", [path], STYLE_OF_YOSYS)
 
 
 def ports(text: str, module: str) -> dict[str, int]:
