@@ -58,8 +58,8 @@ PRODUCER = data.StructLayout(
         "load": 1,
         # The result comes from stage A on: two bubbles.
         "late": 1,
-        # A word from data memory: one bubble if the memory is local.
-        "word_load": 1,
+        # It comes in stage M: one bubble. A load from local memory, or a product's lower half.
+        "in_m": 1,
         "csr": 1,
     }
 )
@@ -188,8 +188,7 @@ def writer_layout(params: CoreParams) -> data.StructLayout:
             "valid": 1,
             "tier": params.tier_bits,
             "rd": 5,
-            # A word from data memory, which is there in M.
-            "word_load": 1,
+            "load": 1,
         }
     )
 

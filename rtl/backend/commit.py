@@ -68,7 +68,7 @@ class Commit(wiring.Component):
                 #: The load that retires writes its register later.
                 "postponed": Out(1),
                 #: The instruction in D has taken its operand from the load in M.
-                "d_uses_m_word": In(1),
+                "d_uses_m_load": In(1),
                 "d_tier": In(p.tier_bits),
                 # The divider.
                 "divide_taken": Out(event),
@@ -139,8 +139,8 @@ class Commit(wiring.Component):
             starts_tier.eq(
                 self.csr_writes & i.names_tier_pc & ~bit(self.started, i.csr_address[:3])
             ),
-            # What follows a load on the bus has taken a word from local memory.
-            refetches.eq(i.remote & control.load & self.d_uses_m_word & (self.d_tier == i.tier)),
+            # What follows a load on the bus has taken its operand from local memory.
+            refetches.eq(i.remote & control.load & self.d_uses_m_load & (self.d_tier == i.tier)),
         ]
         redirect = self.redirect
         m.d.comb += [

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 
 from ..layouts import decoded_layout, writer_layout
+from .align import parts_of
 
 
 class BackEndJoin:
@@ -26,12 +27,11 @@ class BackEndJoin:
             (d_writer, d, control),
             (x_writer, self._execute.x, self._execute.x.control),
         ):
-            is_word = instruction.funct3 == 2
             m.d.comb += [
                 writer.valid.eq(stage.valid & instruction.writes),
                 writer.tier.eq(stage.tier),
                 writer.rd.eq(instruction.rd),
-                writer.word_load.eq(instruction.load & is_word),
+                writer.load.eq(instruction.load),
             ]
         # The load in M goes to the bus; its result will not be in A.
         opens_load = Signal()
@@ -53,8 +53,14 @@ class BackEndJoin:
             operands.m_writer.eq(self._write_back.next_writer),
             operands.a_writer.eq(self._write_back.writer),
             operands.x_result.eq(self._execute.result),
-            operands.m_result.eq(self._m.result),
+            operands.m_result.eq(self._m.result | self._multiplier.lower),
             operands.m_word.eq(self._m_word),
+            operands.m_parts.eq(
+                Cat(
+                    *parts_of(self._m.control.funct3, self._m.address[:2]),
+                    ~self._m.control.funct3[2],
+                )
+            ),
             operands.a_result.eq(self._write_back.result),
             operands.w_result.eq(self._write_back.last_result),
             operands.write.valid.eq(self._write_back.writer.valid),
@@ -145,7 +151,7 @@ class BackEndJoin:
             commit.bus_leaving.eq(bus.leaving),
             commit.bus_failed_store.eq(bus.failed_store),
             commit.late.eq(bus.late),
-            commit.d_uses_m_word.eq(self._d.valid & self._operands.uses_m_word),
+            commit.d_uses_m_load.eq(self._d.valid & self._operands.uses_m_load),
             commit.d_tier.eq(self._d.tier),
             divider.taken.eq(commit.divide_taken),
             divider.dropped.eq(self._dropped),

@@ -41,6 +41,8 @@ class Multiplier(wiring.Component):
                 "second": In(32),
                 #: In M, for the operands that were in X a cycle ago; 0 after other instructions.
                 "result": Out(32),
+                #: The same sooner, but of the lower half of a product only.
+                "lower": Out(32),
             }
         )
 
@@ -51,6 +53,7 @@ class Multiplier(wiring.Component):
             m.d.sync += product.eq(altops(self.control.funct3, self.first, self.second))
             with m.If(~self.control.multiply):
                 m.d.sync += product.eq(0)
+            m.d.comb += self.lower.eq(product)
         else:
             self._multiply(m, product)
         if self._params.zbb:
@@ -103,7 +106,8 @@ class Multiplier(wiring.Component):
         total = Signal(48)
         m.d.comb += [
             total.eq(Cat(low_low[16:], high_high[:32]) + middle),
-            product.eq(Mux(high, total[16:], Cat(low_low[:16], total[:16]))),
+            self.lower.eq(Cat(low_low[:16], total[:16])),
+            product.eq(Mux(high, total[16:], self.lower)),
         ]
 
 

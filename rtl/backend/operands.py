@@ -10,6 +10,7 @@ from amaranth.lib.wiring import In, Out
 from ..layouts import tier_event_layout, writer_layout
 from ..params import CoreParams
 from ..util import apart
+from .align import PARTS, octets_of, selected
 
 
 class Operands(wiring.Component):
@@ -38,7 +39,9 @@ class Operands(wiring.Component):
                 # Results, in the cycle in which the instruction is in D.
                 "x_result": In(32),
                 "m_result": In(32),
+                #: Of a load from local memory.
                 "m_word": In(32),
+                "m_parts": In(PARTS),
                 "a_result": In(32),
                 "w_result": In(32),
                 # Stage D.
@@ -50,8 +53,8 @@ class Operands(wiring.Component):
                 "immediate": In(32),
                 "first": Out(32),
                 "second": Out(32),
-                #: One of them is the word that is being loaded in M.
-                "uses_m_word": Out(1),
+                #: One of them is what is being loaded in M.
+                "uses_m_load": Out(1),
                 # Stage A writes.
                 "write": In(tier_event_layout(params)),
                 "write_rd": In(5),
@@ -74,7 +77,7 @@ class Operands(wiring.Component):
         ]
 
         writers = (self.d_writer, self.x_writer, self.m_writer, self.a_writer)
-        uses_m_word = []
+        uses_m_load = []
         for operand, (source, replaced, immediate) in enumerate(
             (
                 (word[15:20], self.has_constant, Cat(C(0, 2), self.is_four)),
@@ -95,19 +98,19 @@ class Operands(wiring.Component):
             # The youngest writer counts; which one it will be in the next cycle is registered.
             from_x = Signal(name=f"from_x{operand}")
             from_m = Signal(name=f"from_m{operand}")
-            from_m_word = Signal(name=f"from_m_word{operand}")
+            from_m_load = Signal(name=f"from_m_load{operand}")
             from_a = Signal(name=f"from_a{operand}")
             from_w = Signal(name=f"from_w{operand}")
             from_registers = Signal(name=f"from_registers{operand}")
             m.d.sync += [
                 from_x.eq(d_match),
-                from_m.eq(~d_match & x_match & ~self.x_writer.word_load),
-                from_m_word.eq(~d_match & x_match & self.x_writer.word_load),
+                from_m.eq(~d_match & x_match & ~self.x_writer.load),
+                from_m_load.eq(~d_match & x_match & self.x_writer.load),
                 from_a.eq(~d_match & ~x_match & m_match),
                 from_w.eq(~d_match & ~x_match & ~m_match & a_match),
                 from_registers.eq(~(d_match | x_match | m_match | a_match)),
             ]
-            uses_m_word.append(from_m_word)
+            uses_m_load.append(from_m_load)
             # Kept, for synthesis does not know how late the memories' words are, and would put the
             # rest behind them. The result of X comes later still.
             others = apart(
@@ -122,13 +125,38 @@ class Operands(wiring.Component):
                 m,
                 f"memories{operand}",
                 _gate(from_registers & ~replaced, stored)
-                | _gate(from_m_word & ~replaced, self.m_word),
+                | self._loaded(m, from_m_load & ~replaced, operand),
             )
             value = (self.first, self.second)[operand]
             m.d.comb += value.eq(others | memories | _gate(from_x & ~replaced, self.x_result))
 
-        m.d.comb += self.uses_m_word.eq(Cat(uses_m_word).any())
+        m.d.comb += self.uses_m_load.eq(Cat(uses_m_load).any())
         return m
+
+    def _loaded(self, m: Module, enable: Value, operand: int) -> Value:
+        """What the load in M gives if ``enable``, else 0; not the sign of a byte. Gated ahead of
+        the memory, for behind it each function counts."""
+        parts = self.m_parts
+        octets, halves, whole = (
+            _gate(enable, part) for part in (parts.octets, parts.halves, parts.whole)
+        )
+        selects = Signal(4, name=f"octet_selects{operand}")
+        m.d.comb += selects.eq(octets | Cat(halves[0] | whole, C(0, 1), halves[1]))
+        word = octets_of(self.m_word)
+        return (
+            apart(m, f"lower{operand}", selected(selects[:2], word[:2]))
+            | apart(m, f"upper{operand}", selected(selects[2:], word[2:]))
+            | Cat(
+                C(0, 8),
+                selected(Cat(halves[0] | whole, halves[1]), [word[1], word[3]]),
+                _gate(whole, self.m_word[16:])
+                | apart(
+                    m,
+                    f"sign{operand}",
+                    selected(_gate(parts.signed, halves), [word[1][-1], word[3][-1]]),
+                ).replicate(16),
+            )
+        )
 
     def _matches(self, writer, register: Value, name: str, m: Module) -> Value:
         match = Signal(name=name)

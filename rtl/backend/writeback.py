@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
-from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..layouts import executed_layout, tier_event_layout, writer_layout
 from ..params import CoreParams
 from ..util import apart
+from .align import octets_of, parts_of, selected
 from .bus import ACCESS
 
 
@@ -82,41 +80,29 @@ class WriteBack(wiring.Component):
         is_load = self.late.valid | control.load
         funct3 = Mux(self.late.valid, late.funct3, control.funct3)
         place = Mux(self.late.valid, late.address[:2], i.address[:2])
-        is_octet = is_load & (funct3[:2] == 0)
-        is_half = is_load & (funct3[:2] == 1)
-        is_word = is_load & (funct3[:2] == 2)
         loaded = Mux(self.late.valid | i.remote, self.bus_word, self.local_word)
-        half = Mux(place[1], 0b10, 0b01)
-        octet = 1 << place
+        octet, half, whole = (Mux(is_load, part, 0) for part in parts_of(funct3, place))
         m.d.sync += [
             is_late.eq(self.late.valid),
             # The multiplier gives 0 where another result counts, and the other way round.
             result.eq(Mux(is_load | control.csr, 0, i.result | self.product)),
             word.eq(loaded),
-            upper.eq(Mux(is_word, loaded[16:], 0)),
-            octets.eq(Mux(is_octet, octet, 0)),
-            halves.eq(Mux(is_half, half, 0) | is_word),
-            signed_octets.eq(Mux(is_octet & ~funct3[2], octet, 0)),
-            signed_halves.eq(Mux(is_half & ~funct3[2], half, 0)),
+            upper.eq(Mux(whole, loaded[16:], 0)),
+            octets.eq(octet),
+            halves.eq(half | whole),
+            signed_octets.eq(Mux(funct3[2], 0, octet)),
+            signed_halves.eq(Mux(funct3[2], 0, half)),
         ]
-        all_octets = [word[lsb : lsb + 8] for lsb in range(0, 32, 8)]
+        all_octets = octets_of(word)
         all_halves = [word[:16], word[16:]]
         octet_fill = (signed_octets & Cat(part[-1] for part in all_octets)).any()
         fill = octet_fill | (signed_halves & Cat(part[-1] for part in all_halves)).any()
         m.d.comb += self.result.eq(
-            _selected(octets, all_octets)
-            | _selected(halves, all_halves)
+            selected(octets, all_octets)
+            | selected(halves, all_halves)
             | Cat(C(0, 8), octet_fill.replicate(8), fill.replicate(16))
             | Cat(C(0, 16), upper)
             | result
             | Mux(is_late, 0, apart(m, "from_csr", self.csr_data))
         )
         return m
-
-
-def _selected(selects: Value, parts: list[Value]) -> Value:
-    """The part whose bit is set in ``selects``, 0 if none is."""
-    gated = (
-        part & select.replicate(len(part)) for part, select in zip(parts, selects, strict=True)
-    )
-    return reduce(or_, gated)

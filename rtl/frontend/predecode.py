@@ -67,10 +67,13 @@ class _Word:
             self.uses.rs1.eq(~no_rs1),
             self.uses.rs2.eq(register | self.branch | store),
         ]
+        # Of lb: the sign of a byte comes too late for stage M.
+        signed_byte = funct3 == 0
         writes = self.rd != 0
         csr = (opcode == Opcode.SYSTEM) & (funct3 != 0)
-        # Multiplications and the slow ones of Zbb (`bitmanip.SlowBitUnit`).
-        slow = (register & word[25] & (~funct3[2] | word[27])) | (
+        multiply = register & word[25] & (funct3 == 0)
+        # Other multiplications and the slow ones of Zbb (`bitmanip.SlowBitUnit`).
+        slow = (register & word[25] & ((~funct3[2] & funct3[:2].any()) | word[27])) | (
             (opcode == Opcode.OP_IMM) & (funct3 == 1) & word[30] & ~word[27] & ~word[22]
         )
         #: What later instructions must know of this one.
@@ -78,8 +81,8 @@ class _Word:
         m.d.comb += [
             self.producer.rd.eq(self.rd),
             self.producer.load.eq(load & writes),
-            self.producer.late.eq(((load & (funct3 != 2)) | slow | csr) & writes),
-            self.producer.word_load.eq(load & (funct3 == 2) & writes),
+            self.producer.late.eq(((load & signed_byte) | slow | csr) & writes),
+            self.producer.in_m.eq(((load & ~signed_byte) | multiply) & writes),
             self.producer.csr.eq(csr),
         ]
         #: Words from this one to its target.
@@ -88,19 +91,17 @@ class _Word:
     def waits(self, producer) -> tuple[Value, Value]:
         """Whether it waits while `producer` is in D, and while it is in X.
 
-        A load must not write after a younger instruction that writes the same register. A CSR
-        instruction reads mtvec, mepc and the claimed line before stage M, where the one before
-        writes.
+        A load must not write after a younger instruction that writes the same register; one that
+        also reads it comes again if the load turns out to be a late one. A CSR instruction reads
+        mtvec, mepc and the claimed line before stage M, where the one before writes.
         """
         reads = (self.uses.rs1, self.uses.rs2)
         uses = Cat(
             read & (source == producer.rd) for read, source in zip(reads, self.sources, strict=True)
         ).any()
         overtakes = self.uses.rd & (self.rd == producer.rd) & producer.load
-        in_d = (
-            (uses & (producer.late | producer.word_load)) | overtakes | (self.system & producer.csr)
-        )
-        in_x = (uses & producer.late) | overtakes | (self.claims & producer.csr)
+        in_d = (uses & (producer.late | producer.in_m)) | overtakes | (self.system & producer.csr)
+        in_x = Mux(uses, producer.late, overtakes) | (self.claims & producer.csr)
         return in_d, in_x
 
 

@@ -182,10 +182,26 @@ _ALL = [
     Plant(
         name="late-result-used-too-early",
         module="frontend.predecode",
-        text="in_x = (uses & producer.late) | overtakes",
-        bug="in_x = overtakes",
+        text="in_x = Mux(uses, producer.late, overtakes)",
+        bug="in_x = (~uses & overtakes)",
         check="registers-1",
         finds=("first", "second"),
+    ),
+    Plant(
+        name="late-load-is-overtaken",
+        module="frontend.predecode",
+        text="in_x = Mux(uses, producer.late, overtakes)",
+        bug="in_x = (uses & producer.late)",
+        check="registers-1-buffered",
+        finds=("late_result_unseen", "first", "second"),
+    ),
+    Plant(
+        name="operand-of-a-late-load-is-believed",
+        module="backend.commit",
+        text="& (self.d_tier == i.tier)),",
+        bug="& 0),",
+        check="registers-1-buffered",
+        finds=("late_result_unseen", "first", "second"),
     ),
     Plant(
         name="buffered-load-is-not-waited-for",

@@ -242,7 +242,7 @@ def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
         d, x, m = core._d, core._execute.x, core._m
         sources = {
             (source, operand): side.wire(f"operands.from_{source}{operand}", 1)
-            for source in ("registers", "x", "m", "m_word", "a", "w")
+            for source in ("registers", "x", "m", "m_load", "a", "w")
             for operand in range(2)
         }
         d_owned = side.owned(d.valid, d.tier)
@@ -257,6 +257,7 @@ def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
             [
                 m,
                 side.wire("multiplier.result", 32),
+                side.wire("multiplier.lower", 32),
                 side.wire("line_unit.candidates0", lines),
                 *names,
             ]
@@ -308,7 +309,7 @@ def _consistent(side: Side, sources: dict, d_owned: Value) -> Iterator[tuple[str
     def in_stage(stage) -> Value:
         return side.owned(stage.valid, stage.tier)
 
-    for source, stage in (("x", x), ("m", m), ("m_word", m)):
+    for source, stage in (("x", x), ("m", m), ("m_load", m)):
         uses = sources[source, 0] | sources[source, 1]
         yield f"{name} from {source}", ~(d_owned & uses) | in_stage(stage)
     yield f"{name} follows", side.wire("execute.follows", 1) == (x.tier == m.tier)

@@ -16,6 +16,8 @@ LOCAL, DEVICE, LOG, FIRST, SECOND, ONE = 10, 11, 12, 13, 14, 15
 DISTANCES = range(1, 6)
 #: A byte and a half-word that are negative.
 BYTE, HALF = 0x80, 0x8001
+#: Where words lie whose parts all differ, negative ones and others, and the words.
+PARTS_AT, PARTS = 0x20, (0x8091_A2B3, 0x7213_5465)
 
 
 def producers() -> dict[str, tuple[list[int], int | None]]:
@@ -39,9 +41,25 @@ def producers() -> dict[str, tuple[list[int], int | None]]:
     }
 
 
+def loads() -> dict[str, tuple[list[int], int]]:
+    """The same of every load of every part of a word in local memory."""
+    found = {}
+    for (name, size, signed), (number, word) in itertools.product(
+        (("lb", 1, True), ("lbu", 1, False), ("lh", 2, True), ("lhu", 2, False), ("lw", 4, False)),
+        enumerate(PARTS),
+    ):
+        for place in range(0, 4, size):
+            part = word.to_bytes(4, "little")[place : place + size]
+            value = int.from_bytes(part, "little", signed=signed) & 0xFFFF_FFFF
+            instruction = rv.load(name, A, LOCAL, PARTS_AT + 4 * number + place)
+            found[f"{name} of {word:#x} at {place}"] = ([instruction], value)
+    return found
+
+
 def setup(bench: Bench, local: int, buffered: bool) -> list[int]:
     for base in (local, RAM):
         bench.load(base, [NEW, HALF, BYTE])
+    bench.load(local + PARTS_AT, PARTS)
     return [
         *write("mscratch", NEW), *rv.li(LOCAL, local), *rv.li(DEVICE, RAM),
         *rv.li(LOG, local + 0x40), *rv.li(FIRST, 0x1111_1111), *rv.li(SECOND, NEW),
@@ -62,8 +80,17 @@ def consumers() -> dict[str, tuple[int, object]]:
     }
 
 
-def program(bench: Bench, base: int, local: int, buffered: bool, over: int | None = None):
-    """Code that tries everything and logs it; the values to expect.
+def program(
+    bench: Bench,
+    base: int,
+    local: int,
+    buffered: bool,
+    *,
+    over: int | None = None,
+    results=producers,
+    uses=consumers,
+):
+    """Code that tries every use of every result and logs it; the values to expect.
 
     With ``over``, what is right ahead of the use is a jump over so many instructions.
     """
@@ -71,8 +98,8 @@ def program(bench: Bench, base: int, local: int, buffered: bool, over: int | Non
     jumps = int(over is not None)
     code = setup(bench, local, buffered)
     expected = []
-    for name, (instructions, value) in producers().items():
-        for use, (consumer, function) in consumers().items():
+    for name, (instructions, value) in results().items():
+        for use, (consumer, function) in uses().items():
             for distance in DISTANCES[jumps:]:
                 code += rv.li(A, OLD)
                 # So that what was there has reached the register file.
@@ -110,11 +137,27 @@ async def every_result_reaches_every_use_at_every_distance(dut):
 
 
 @cocotb.test()
+async def every_part_of_a_word_is_loaded_at_every_distance(dut):
+    bench = Bench(dut)
+    local = bench.params.dmem.base
+    code, expected = program(
+        bench,
+        bench.params.reset_address,
+        local,
+        False,
+        results=loads,
+        uses=lambda: {name: consumers()[name] for name in ("rs1", "rs2")},
+    )
+    await bench.execute([*code, *finish()], cycles=60_000)
+    check(bench, local + 0x40, expected)
+
+
+@cocotb.test()
 async def every_result_reaches_every_use_behind_a_jump_to_either_word_of_a_pair(dut):
     bench = Bench(dut)
     local = bench.params.dmem.base
     for over in (1, 2):
-        code, expected = program(bench, bench.params.reset_address, local, False, over)
+        code, expected = program(bench, bench.params.reset_address, local, False, over=over)
         await bench.execute([*code, *finish()], cycles=60_000)
         check(bench, local + 0x40, expected)
 
