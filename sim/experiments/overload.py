@@ -53,7 +53,7 @@ class Overload(Experiment):
         " computation keeps its share, and no serial byte and no LIN response is lost at any load"
     )
     length_unit = "cycles of flood"
-    short_length = 1_000_000
+    short_length = 3_000_000
     full_length = 20_000_000
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
