@@ -65,9 +65,9 @@ _ALL = [
     ),
     Plant(
         name="byte-load-of-the-wrong-half",
-        module="backend.writeback",
-        text="octet = 1 << place",
-        bug="octet = 1 << Cat(place[0], place.all())",
+        module="backend.align",
+        text="(1 << place)[:4]",
+        bug="(1 << (place & Mux(place == 2, 0, 3)))[:4]",
         check="instructions-load",
         finds=("lb", "lbu"),
     ),
