@@ -143,20 +143,12 @@ class Operands(wiring.Component):
         selects = Signal(4, name=f"octet_selects{operand}")
         m.d.comb += selects.eq(octets | Cat(halves[0] | whole, C(0, 1), halves[1]))
         word = octets_of(self.m_word)
-        return (
-            apart(m, f"lower{operand}", selected(selects[:2], word[:2]))
-            | apart(m, f"upper{operand}", selected(selects[2:], word[2:]))
-            | Cat(
-                C(0, 8),
-                selected(Cat(halves[0] | whole, halves[1]), [word[1], word[3]]),
-                _gate(whole, self.m_word[16:])
-                | apart(
-                    m,
-                    f"sign{operand}",
-                    selected(_gate(parts.signed, halves), [word[1][-1], word[3][-1]]),
-                ).replicate(16),
-            )
-        )
+        sign = selected(_gate(parts.signed, halves), [word[1][-1], word[3][-1]])
+        lower = apart(m, f"lower{operand}", selected(selects[:2], word[:2]))
+        upper = apart(m, f"upper{operand}", selected(selects[2:], word[2:]))
+        fill = apart(m, f"sign{operand}", sign).replicate(16)
+        second = selected(Cat(halves[0] | whole, halves[1]), [word[1], word[3]])
+        return lower | upper | Cat(C(0, 8), second, _gate(whole, self.m_word[16:]) | fill)
 
     def _matches(self, writer, register: Value, name: str, m: Module) -> Value:
         match = Signal(name=name)

@@ -70,16 +70,11 @@ async def a_result_costs_bubbles_by_its_producer(dut):
 async def overwriting_a_loaded_register_waits_until_the_load_is_known_to_be_local(dut):
     timing = Timing(dut)
     # What also reads it waits for no more than the result: it comes again if the load is late.
-    behind_it = (
-        ("lw", rv.addi(A, 0, 1), 3),
-        ("lw", rv.addi(A, A, 1), 2),
-        ("lbu", rv.addi(A, 0, 1), 3),
-        ("lbu", rv.addi(A, A, 1), 2),
-        ("lb", rv.addi(A, 0, 1), 3),
-        ("lb", rv.addi(A, A, 1), 3),
-    )
-    for name, consumer, soonest in behind_it:
-        for distance, ahead in itertools.product(range(1, 5), range(2)):
+    overwriting, using = rv.addi(A, 0, 1), rv.addi(A, A, 1)
+    for name, soonest_use in (("lw", 2), ("lbu", 2), ("lb", 3)):
+        for (consumer, soonest), distance, ahead in itertools.product(
+            ((overwriting, 3), (using, soonest_use)), range(1, 5), range(2)
+        ):
             behind = [rv.load(name, A, LOCAL, 0), *[rv.NOP] * (distance - 1), consumer]
             issues = (await timing.issues([rv.NOP] * ahead + behind))[ahead:]
             cycles = issues[distance][0] - issues[0][0]
