@@ -17,7 +17,7 @@ from rich.table import Table
 from tierv.sim.paths import BuildError, build_root
 
 from .check import Check
-from .planting import Plant
+from .planting import Plant, PlantError, source_of
 from .plants import PLANTS
 from .registry import CHECKS, solve_named
 from .solve import SOLVERS, Status, Verdict, prepare
@@ -173,6 +173,8 @@ def main(
         TimeElapsedColumn(),
     )
     try:
+        for plant in bugs:
+            plant.applied(source_of(plant.module))
         prepare()
         # Each solves one at a time, so that the CPU time of its programs is known.
         fresh = multiprocessing.get_context("spawn")
@@ -193,7 +195,7 @@ def main(
                 results, name = runs[run]
                 results[name] = run.result()
                 progress.update(task, advance=1, description=name)
-    except (BuildError, RuntimeError, FileNotFoundError) as error:
+    except (BuildError, PlantError, RuntimeError, FileNotFoundError) as error:
         raise click.ClickException(str(error)) from None
 
     ordered = [verdicts[check.name] for check in checks]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.machinery
+import importlib.util
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,11 @@ class Plant:
                 f"{self.name}: {self.module} must hold {self.text!r} once, not {found} times"
             )
         return source.replace(self.text, self.bug)
+
+
+def source_of(module: str) -> str:
+    """The text of a module below ``tierv.rtl``, which is not imported."""
+    return Path(importlib.util.find_spec(f"{PACKAGE}.{module}").origin).read_text()
 
 
 class _Loader(importlib.machinery.SourceFileLoader):

