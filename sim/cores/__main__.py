@@ -10,9 +10,9 @@ import click
 
 from ..commands import Commands
 from ..experiments.report import console
+from . import extensions as bit_manipulation
 from . import report
 from .bench import Settings, measure_all
-from .extensions import measure_gains
 from .kernels import check_coremark, packaged_coremark
 from .model import IBEX_PACKAGE
 from .run import RunError
@@ -69,14 +69,16 @@ def bench(coremark: Path | None, iterations: int, interrupts: int, seed: int, up
     help=f"A checkout of CoreMark, instead of the one in the package {IBEX_PACKAGE}.",
 )
 @click.option("--iterations", type=click.IntRange(1), default=10, show_default=True)
-def extensions(coremark: Path | None, iterations: int) -> None:
-    """Show what Zba, Zbb and Zbs save: the table of the manual's section 9."""
+@click.option("--update", is_flag=True, help="Make these the figures that the manual shows.")
+def extensions(coremark: Path | None, iterations: int, update: bool) -> None:
+    """Show what Zba, Zbb and Zbs save."""
     try:
-        gains = measure_gains(_coremark(coremark), iterations)
+        gains = bit_manipulation.measure_gains(_coremark(coremark), iterations)
     except RunError as error:
         raise click.ClickException(str(error)) from error
-    for line in gains.markdown():
-        click.echo(line)
+    click.echo(gains.table())
+    if update:
+        bit_manipulation.write(gains)
 
 
 @main.command()

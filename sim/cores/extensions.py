@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tierv.rtl.document import MANUAL
 from tierv.rtl.params import EXTENSIONS
 
+from ..experiments.readme import fill, markdown
 from . import cores
 from .kernels import run_coremark, run_kernels
+from .program import compiler
+from .stack import run_echo
 
+#: The gains that the manual shows, kept with the sources.
+GOLDEN = Path(__file__).resolve().parent / "extensions.json"
+#: Of the manual's table.
+MARKER = "extensions"
 #: What the compiler may use, in the order of the columns.
 CHOICES: Sequence[Sequence[str]] = (
     ("zba",),
@@ -26,32 +35,47 @@ class Gains:
     """Cycles of each program, by the extensions that the compiler could use."""
 
     cycles: Mapping[Sequence[str], Mapping[str, int]]
+    #: Name and version.
+    compiler: str
 
     def percent(self, program: str, extensions: Sequence[str]) -> float:
         """Cycles saved, of those without any extension."""
         return 100 * (1 - self.cycles[extensions][program] / self.cycles[()][program])
 
-    def markdown(self) -> Iterator[str]:
-        """A table of the cycles saved, in per cent."""
-        titles = (", ".join(name.capitalize() for name in choice) for choice in CHOICES)
-        yield f"| | {' | '.join(titles)} |"
-        yield "|---" + "|---:" * len(CHOICES) + "|"
+    def table(self) -> str:
+        """Markdown of the cycles saved, in per cent."""
+        lines = [["", *(", ".join(name.capitalize() for name in choice) for choice in CHOICES)]]
         for program in self.cycles[()]:
             # Rounded first, for a little below zero is no "-0.0".
             cells = (f"{round(self.percent(program, choice), 1) + 0.0:.1f} %" for choice in CHOICES)
-            yield f"| {program} | {' | '.join(cells)} |"
+            lines.append([program, *cells])
+        return "\n".join([*markdown(lines), "", f"{self.compiler}.", ""])
+
+
+def write(gains: Gains) -> None:
+    """Make these the gains that the manual shows."""
+    rows = [{"extensions": choice, **cycles} for choice, cycles in gains.cycles.items()]
+    GOLDEN.write_text(json.dumps({"compiler": gains.compiler, "cycles": rows}, indent=1) + "\n")
+    MANUAL.write_text(fill(MANUAL.read_text(), gains.table(), MARKER))
+
+
+def read() -> Gains:
+    """The gains that the manual shows."""
+    kept = json.loads(GOLDEN.read_text())
+    return Gains({tuple(row.pop("extensions")): row for row in kept["cycles"]}, kept["compiler"])
 
 
 def measure_gains(coremark: Path | None, iterations: int) -> Gains:
-    """Run the kernels, and CoreMark if its folder is given, on a core of one tier that has all.
+    """Run the kernels, the UDP stack, and CoreMark if its folder is given, on a core of one tier
+    that has all.
 
     Raises ``RunError`` if a program finds something else than it must.
     """
     core = cores.tierv(1, EXTENSIONS)
     cycles = {}
     for choice in ((), *CHOICES):
-        times = run_kernels(core, choice)
+        times = run_kernels(core, choice) | run_echo(core, choice)
         if coremark:
             times["coremark"] = run_coremark(core, coremark, iterations, choice)
         cycles[choice] = {name: time.cycles for name, time in times.items()}
-    return Gains(cycles)
+    return Gains(cycles, compiler())

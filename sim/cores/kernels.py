@@ -72,7 +72,7 @@ def dmips_per_mhz(cycles: int) -> float:
     return 1e6 * dhrystone_passes() / cycles / VAX_DHRYSTONES
 
 
-def _march(extensions: Sequence[str]) -> tuple[str, ...]:
+def march_flags(extensions: Sequence[str]) -> tuple[str, ...]:
     """The compiler may use these beside what every core has."""
     return (f"{FLAGS[0]}_{'_'.join(extensions)}",) if extensions else ()
 
@@ -84,7 +84,7 @@ def kernel_program(extensions: Sequence[str] = ()) -> Program:
     """
     sources = sorted(_KERNELS.glob("*.c"))
     defines = [f"EXPECTED_{name.upper()}={value:#x}u" for name, value in EXPECTED.items()]
-    march = _march(extensions)
+    march = march_flags(extensions)
     flags = {path.name: (*KERNEL_FLAGS.get(path.name, ()), *march) for path in sources}
     return build_program("kernels", sources, defines=defines, flags=flags)
 
@@ -99,10 +99,10 @@ def run_kernels(core: Core, extensions: Sequence[str] = ()) -> dict[str, KernelT
             name = list(EXPECTED)[int(failed[1]) - 1]
             raise RunError(f"the kernel {name} found something else on {core.name}") from None
         raise
-    return dict(zip(EXPECTED, _intervals(result), strict=True))
+    return dict(zip(EXPECTED, intervals(result), strict=True))
 
 
-def _intervals(result: Run) -> list[KernelTime]:
+def intervals(result: Run) -> list[KernelTime]:
     """Times from the first to the second mark, from the third to the fourth, and so on."""
     marks = result.marks
     pairs = zip(marks[::2], marks[1::2], strict=True)
@@ -130,7 +130,7 @@ def coremark_program(folder: Path, iterations: int, extensions: Sequence[str] = 
     """
     check_coremark(folder)
     port = _KERNELS / "coremark"
-    march = _march(extensions)
+    march = march_flags(extensions)
     text = " ".join((*FLAGS, *march))
     # Its sources are not written for our warnings.
     flags = dict.fromkeys(COREMARK_SOURCES, ("-w", *march))
@@ -160,7 +160,7 @@ def run_coremark(
                 f"CoreMark's {name} on {core.name} is {found.get(name)}, not {value:#06x};"
                 f" it wrote:\n{result.output}"
             )
-    return _intervals(result)[0]
+    return intervals(result)[0]
 
 
 def coremark_per_mhz(time: KernelTime, iterations: int) -> float:

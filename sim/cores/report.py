@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..experiments.plots import figure
-from ..experiments.readme import README, fill
+from ..experiments.readme import README, fill, markdown
 from ..experiments.report import cell, results_folder
 from .bench import Row, Settings
 from .kernels import EXPECTED, packaged_coremark
@@ -171,12 +171,6 @@ def show(content: Mapping[str, Any], console: Console) -> None:
         console.print(line, highlight=False)
 
 
-def _markdown(lines: Sequence[Sequence[str]]) -> list[str]:
-    head = f"| {' | '.join(lines[0])} |"
-    rule = "|---" + "|---:" * (len(lines[0]) - 1) + "|"
-    return [head, rule, *(f"| {' | '.join(line)} |" for line in lines[1:])]
-
-
 def readme_table(content: Mapping[str, Any]) -> str:
     """Markdown with the kernels, the interrupts and the targets."""
     rows, config = content["rows"], content["config"]
@@ -193,17 +187,17 @@ def readme_table(content: Mapping[str, Any]) -> str:
         coremark = f" CoreMark: {config['coremark_iterations']} iterations, {config['coremark']}."
     return "\n".join(
         [
-            *_markdown(_kernel_table(rows)),
+            *markdown(_kernel_table(rows)),
             "",
-            *_markdown(chosen),
+            *markdown(chosen),
             "",
-            *_markdown(_plain_table(rows, "nested")),
+            *markdown(_plain_table(rows, "nested")),
             "",
-            *_markdown(_plain_table(rows, "back to back")),
+            *markdown(_plain_table(rows, "back to back")),
             "",
-            *_markdown(_plain_table(rows, "slots")),
+            *markdown(_plain_table(rows, "slots")),
             "",
-            *_markdown(held),
+            *markdown(held),
             "",
             f"Of {len(near)} figures of the peers {sum(near)} are those of the reference, within"
             f" 5 % or a cycle. {config['compiler']}, `{config['flags']}`; {config['length']:,}"

@@ -50,14 +50,25 @@ def results_table(results: Sequence[Mapping[str, Any]], experiments: Sequence[Ex
     return "\n".join(lines) + "\n"
 
 
+def markdown(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table whose first line is its head, and whose first column is text."""
+    head, *rest = lines
+    rule = "|---" + "|---:" * (len(head) - 1) + "|"
+
+    def joined(cells: Sequence[str]) -> str:
+        return f"|{'|'.join(f' {text} ' if text else ' ' for text in cells)}|"
+
+    return [joined(head), rule, *map(joined, rest)]
+
+
 def fill(text: str, table: str, marker: str) -> str:
-    """The README with another table behind a marker.
+    """The README, or the manual, with another table behind a marker.
 
     Raises ``ValueError`` if it has no place for one.
     """
     place = re.compile(rf"(<!-- {marker} -->\n).*?(<!-- end -->)", re.DOTALL)
     if not place.search(text):
-        raise ValueError(f"the README has no table of {marker}")
+        raise ValueError(f"there is no place for a table of {marker}")
     return place.sub(lambda match: match[1] + table + match[2], text)
 
 

@@ -16,6 +16,7 @@ from tierv.rtl.params import EXTENSIONS, CoreParams
 
 from ..commands import Commands
 from ..experiments.report import cell, console
+from . import options as option_costs
 from . import results
 from .cells import FAMILIES, breakdown
 from .flow import Flow, Routed
@@ -199,6 +200,19 @@ def run(
         page.print(f"  {verdict}: {text}", highlight=False)
     page.print(f"JSON: {results.write(content)}", highlight=False)
     sys.exit(False in content["conditions"].values())
+
+
+@main.command()
+@click.option("--update", is_flag=True, help="Make these the figures that the manual shows.")
+@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count(), show_default=True)
+def options(update: bool, jobs: int) -> None:
+    """Count what each parameter of the core costs on an ECP5, before placement."""
+    flows = [_flow(subject) for subject in option_costs.subjects()]
+    with ThreadPoolExecutor(jobs) as pool:
+        kept = option_costs.content(list(pool.map(option_costs.row, flows)))
+    click.echo(option_costs.table(kept))
+    if update:
+        option_costs.update(kept)
 
 
 @main.command()

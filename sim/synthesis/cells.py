@@ -18,7 +18,7 @@ HARNESS_FILE = "ecp5.v"
 _ECP5 = {
     "LUT4": {"COMB": 1},
     "CCU2C": {"COMB": 2},
-    "TRELLIS_DPR16X4": {"COMB": 4},
+    "TRELLIS_DPR16X4": {"COMB": 4, "RAMW": 1},
     "TRELLIS_FF": {"FF": 1},
     "DP16KD": {"EBR": 1},
     "MULT18X18D": {"MULT": 1},
@@ -66,6 +66,15 @@ def family_counts(types: Mapping[str, int], family: str) -> dict[str, int]:
         )
         for column, cells in FAMILIES[family].items()
     }
+
+
+def ecp5_counts(types: Mapping[str, int]) -> Counter[str]:
+    """COMB, RAMW, FF, EBR and MULT of a flat ECP5 netlist before placement."""
+    total: Counter[str] = Counter()
+    for name, number in types.items():
+        for column, weight in _ECP5.get(name, {}).items():
+            total[column] += number * weight
+    return total
 
 
 @dataclass(frozen=True)
