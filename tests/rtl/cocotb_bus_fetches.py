@@ -34,6 +34,22 @@ async def code_runs_from_the_bus(dut):
 
 
 @cocotb.test()
+async def code_runs_from_any_address_on_the_bus(dut):
+    bench = Bench(dut)
+    bench.bus.wait_states = lambda address: 1
+    # Each bit of an address, but for those within a pair, alone or alone missing.
+    pairs = [one ^ (1 << place) for place in range(3, 32) for one in (0, -8 & 0xFFFF_FFFF)]
+    pairs = [address for address in pairs if address != bench.params.imem.base]
+    code = [rv.addi(COUNT, 0, 0)]
+    for address in pairs:
+        bench.load(address, [rv.addi(COUNT, COUNT, 1), rv.jalr(0, 1, 0)])
+        code += [*rv.li(A, address), rv.jalr(1, A, 0)]
+    assert await bench.execute([*code, *finish(COUNT)]) == len(pairs)
+    fetches = [t.address for t in bench.bus.transfers if not t.write]
+    assert fetches == [address + word for address in pairs for word in (0, 4)]
+
+
+@cocotb.test()
 async def an_instruction_executes_though_the_word_behind_it_can_not_be_fetched(dut):
     bench = Bench(dut)
     last = RAM + 0x2000

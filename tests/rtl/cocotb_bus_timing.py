@@ -7,8 +7,8 @@ import re
 
 import cocotb
 import encoding as rv
-from bench import RAM
-from programs import CSR
+from bench import RAM, Bench
+from programs import CSR, finish, place, start
 from timing import DEVICE, LOCAL, A, B, Timing
 
 from tierv.rtl.document import MANUAL
@@ -63,6 +63,36 @@ async def a_bus_access_is_expected_to_take_what_the_last_one_took(dut):
         cycles = issues[4][0] - issues[2][0] - 1
         expected = precise_access_cycles(last, this)
         assert cycles == expected, f"{this} wait states behind {last}: {cycles}, not {expected}"
+
+
+@cocotb.test()
+async def what_a_bus_access_is_expected_to_take_does_not_depend_on_other_tiers(dut):
+    bench = Bench(dut)
+    access = [*rv.li(DEVICE, RAM), rv.load("lw", A, DEVICE, 4)]
+    ahead = [*rv.li(DEVICE, RAM), rv.NOP]
+    row = [rv.store("sw", A, DEVICE, 0)] * 8
+    waiting = [rv.WFI, rv.jal(0, -4)]
+    for tier, other in itertools.permutations(range(bench.params.tiers), 2):
+        # Tier 0 lets the other one make its access, and then that tier its row.
+        bench.load(place(bench, other), [*access, *waiting])
+        code = start({other: place(bench, other)}) if other else list(access)
+        code += [rv.NOP] * 80
+        base = place(bench, tier)
+        if tier:
+            code += [*start({tier: base}), *waiting]
+        else:
+            base += 4 * len(code)
+        bench.load(place(bench, 0), code)
+        bench.load(base, [*ahead, *row, rv.NOP, *finish()])
+        for wait_states in (0, 12):
+            bench.bus.wait_states = lambda address, n=wait_states: n if address == RAM + 4 else 0
+            await bench.reset()
+            await bench.run()
+            first = base + 4 * len(ahead)
+            starts = [bench.seen.at(first + 4 * n, tier)[0] for n in range(len(row))]
+            gaps = {after - before for before, after in itertools.pairwise(starts)}
+            what = f"tier {tier}, {wait_states} wait states in tier {other} before"
+            assert gaps == {precise_access_cycles(0, 0)}, what
 
 
 @cocotb.test()

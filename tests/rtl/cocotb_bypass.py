@@ -80,6 +80,15 @@ def consumers() -> dict[str, tuple[int, object]]:
     }
 
 
+def strangers() -> dict[str, tuple[int, object]]:
+    """The same of instructions with an immediate that lies where others name A."""
+    return {
+        "rs2": (rv.addi(RESULT, SECOND, A), lambda a: NEW + A),
+        "rs1": (rv.lui(RESULT, A << 3), lambda a: A << 15),
+        "csr": (rv.csr("csrrwi", 0, CSR["mtval"], A), lambda a: A),
+    }
+
+
 def program(
     bench: Bench,
     base: int,
@@ -150,6 +159,18 @@ async def every_part_of_a_word_is_loaded_at_every_distance(dut):
     )
     await bench.execute([*code, *finish()], cycles=60_000)
     check(bench, local + 0x40, expected)
+
+
+@cocotb.test()
+async def an_immediate_is_not_taken_for_a_register_that_has_a_new_result(dut):
+    bench = Bench(dut)
+    local = bench.params.dmem.base
+    for results in (producers, loads):
+        code, expected = program(
+            bench, bench.params.reset_address, local, False, results=results, uses=strangers
+        )
+        await bench.execute([*code, *finish()], cycles=60_000)
+        check(bench, local + 0x40, expected)
 
 
 @cocotb.test()

@@ -7,6 +7,8 @@ import random
 
 import cocotb
 import encoding as rv
+from bench import Bench
+from programs import finish, run_in
 from switching import skipping_handler
 from timing import LOCAL, A, B, C, Timing
 
@@ -157,3 +159,52 @@ async def an_indirect_jump_and_a_wrong_return_cost_four_bubbles(dut):
     ]  # fmt: skip
     issues = await timing.issues(code)
     assert issues[8][0] - issues[7][0] == 5
+
+
+def edges(bench: Bench) -> dict[str, tuple[int, int]]:
+    """Where a jump stands close to an end of local instruction memory, and the end of it that a
+    jump from there crosses."""
+    imem = bench.params.imem
+    return {
+        "forward": (imem.base + imem.size_bytes - 0x40, imem.base + imem.size_bytes),
+        "backward": (imem.base + 0x40, imem.base - 0x40),
+    }
+
+
+@cocotb.test()
+async def a_branch_out_of_local_memory_goes_where_it_should_whatever_was_learnt(dut):
+    bench = Bench(dut)
+    rounds = [1] * KNOWN + [0] * 2 + [1] * 2 + [0] * KNOWN + [1]
+    for (name, (at, outside)), odd, target in itertools.product(
+        edges(bench).items(), range(2), range(2)
+    ):
+        pc, there = at + 4 * odd, outside + 4 * target
+        bench.load(pc, [rv.branch("bne", A, 0, there - pc), rv.NOP, rv.jalr(0, C, 0)])
+        bench.load(there, [rv.NOP, rv.jalr(0, C, 0), *[rv.NOP] * 4])
+        code = rv.li(B, pc)
+        for taken in rounds:
+            code += [rv.addi(A, 0, taken), rv.auipc(C, 0), rv.addi(C, C, 12), rv.jalr(0, B, 0)]
+        base = await run_in(bench, 0, code)
+        inside = range(base, base + 4 * len(code))
+        found = [r.pc for r in bench.seen.of(0) if r.pc not in inside and r.pc > base - 0x2000]
+        expected = [
+            place for taken in rounds
+            for place in (pc, *((there, there + 4) if taken else (pc + 4, pc + 8)))
+        ]  # fmt: skip
+        start = found.index(pc)
+        assert found[start : start + len(expected)] == expected, f"{name}, {odd}, {target}"
+
+
+@cocotb.test()
+async def nothing_issues_behind_a_jump_out_of_local_memory(dut):
+    bench = Bench(dut)
+    for (name, (at, outside)), odd in itertools.product(edges(bench).items(), range(2)):
+        # The division leaves time to fetch ahead.
+        ahead = [rv.r_type("div", B, A, A), *[rv.NOP] * (1 + odd)]
+        pc = at + 4 * len(ahead)
+        bench.load(at, [*ahead, rv.jal(0, outside - pc), *[rv.NOP] * 8])
+        bench.load(outside, finish())
+        await run_in(bench, 0, [*rv.li(A, at), rv.jalr(0, A, 0)])
+        (jump,), (behind,) = bench.seen.at(pc), bench.seen.at(outside)
+        between = [cycle for cycle in bench.seen.issued(0) if jump < cycle < behind]
+        assert not between, f"{name}, {odd}: {between} between {jump} and {behind}"

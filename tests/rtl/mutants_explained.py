@@ -11,24 +11,15 @@ from mutated_core import Mutant
 
 #: What the description of a fault begins with, and why it changes nothing that matters.
 _EXPLANATIONS: dict[str, str] = {
-    "inv of execute.alu.$2051[0]": (
-        "bit 7 of an arithmetic shift is filled at distance 24, too, where the sign itself arrives"
+    r"const0 of $flatten\decoder.$procmux$18041 A": (
+        "the value for codes that are none of those that come here, which is left undefined"
     ),
-    "const0 of execute.alu.$3314[0]": (
-        "only arithmetic shifts to the right fill, and bit 0 is the last of theirs to be filled"
+    r"cnot1 of $flatten\bus_fetcher.$procmux$18983 S": (
+        "while it is idle two values are chosen, of which the right one goes first"
     ),
-    "cnot0 of predecoder.$475[65]": "the predecoder has no use for the lowest bit of a word",
-    "inv of fetcher.$66[0]": (
-        "a tier that is redirected early leaves in the same cycle, whatever has ended"
-    ),
-    r"inv of $flatten\fetcher.$eq$core.v:22617$6694 A": (
-        "a tier that is redirected early leaves in the same cycle, whatever tier begins"
-    ),
-    r"cnot1 of $flatten\line_unit.$ternary$core.v:25895$13395 A": (
-        "line 5 becomes a candidate, or none, only beside line 1, whose lower number wins"
-    ),
-    "const0 of fetcher.$121[0]": (
-        "the tier whose pair is on its way wants no other, so that nothing is asked for"
+    r"const0 of $flatten\predecoder.$and$core.v:30339$15120 A": (
+        "a tier that gets its first PC as its last pair arrives remembers a return address too"
+        " many, which costs a prediction at the most"
     ),
 }
 
