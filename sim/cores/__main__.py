@@ -78,7 +78,7 @@ def extensions(coremark: Path | None, iterations: int, update: bool) -> None:
         raise click.ClickException(str(error)) from error
     click.echo(gains.table())
     if update:
-        bit_manipulation.write(gains)
+        bit_manipulation.update(gains)
 
 
 @main.command()

@@ -52,7 +52,7 @@ class Gains:
         return "\n".join([*markdown(lines), "", f"{self.compiler}.", ""])
 
 
-def write(gains: Gains) -> None:
+def update(gains: Gains) -> None:
     """Make these the gains that the manual shows."""
     rows = [{"extensions": choice, **cycles} for choice, cycles in gains.cycles.items()]
     GOLDEN.write_text(json.dumps({"compiler": gains.compiler, "cycles": rows}, indent=1) + "\n")

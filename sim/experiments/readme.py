@@ -1,4 +1,4 @@
-"""The tables of results in the README, made from the results themselves."""
+"""Tables of results, made from the results themselves, and the README's of the experiments."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def harness_cells(netlist: Netlist, observed_bits: int) -> HarnessCells:
 
 
 def breakdown(netlist: Netlist) -> dict[tuple[str, ...], Counter[str]]:
-    """COMB, FF, EBR and MULT of each instance with what it contains, by names from the top on.
+    """What ``ecp5_counts`` counts of each instance with what it contains, by names from the top on.
 
     In the flat netlist a cell belongs to the instance after whose signal yosys named it. For
     flip-flops and memories that is where they are described; a look-up table on the border of two
@@ -129,10 +129,10 @@ def breakdown(netlist: Netlist) -> dict[tuple[str, ...], Counter[str]]:
     """
     cells = netlist["modules"][HARNESS_MODULE]["cells"]
     scopes = {name for name, cell in cells.items() if cell["type"] == "$scopeinfo"}
-    total = {tuple(name.split(".")): Counter() for name in sorted(scopes)}
+    types = {tuple(name.split(".")): Counter() for name in sorted(scopes)}
     for name, cell in cells.items():
         words = tuple(name.split("."))
         for length in range(len(words)):
-            if words[:length] in total:
-                total[words[:length]].update(_ECP5.get(cell["type"], {}))
-    return total
+            if words[:length] in types:
+                types[words[:length]][cell["type"]] += 1
+    return {path: ecp5_counts(counts) for path, counts in types.items()}

@@ -49,6 +49,11 @@ def tool_versions() -> dict[str, str]:
         raise BuildError(f"{error.name} is not installed; make synth installs it") from None
 
 
+def tools_text(versions: Mapping[str, str]) -> str:
+    """What of ``tool_versions`` stands below a table."""
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
 @dataclass(frozen=True)
 class Routed:
     """What nextpnr made of a netlist with one seed."""

@@ -14,7 +14,7 @@ from tierv.rtl.params import EXTENSIONS, CoreParams
 
 from ..experiments.readme import fill, markdown
 from .cells import cell_types, ecp5_counts
-from .flow import Flow, tool_versions
+from .flow import Flow, tool_versions, tools_text
 from .harness import HARNESS_MODULE
 from .subjects import Subject, core_subject
 
@@ -93,8 +93,7 @@ def table(kept: Mapping[str, Any]) -> str:
         *more,
         [debug["design"], *(_change(debug[name]) for name in COLUMNS)],
     ]
-    tools = ", ".join(f"{name} {version}" for name, version in kept["config"]["tools"].items())
-    return "\n".join([*markdown(lines), "", f"{tools}.", ""])
+    return "\n".join([*markdown(lines), "", f"{tools_text(kept['config']['tools'])}.", ""])
 
 
 def _change(cells: int) -> str:

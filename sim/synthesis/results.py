@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ..cores.report import GOLDEN as CORE_GOLDEN
-from ..experiments.readme import README, fill
+from ..experiments.readme import README, fill, markdown
 from ..experiments.report import cell, results_folder
-from .flow import DEVICE, TARGET_MHZ, Flow, Routed, tool_versions
+from .flow import DEVICE, TARGET_MHZ, Flow, Routed, tool_versions, tools_text
 from .subjects import CORE, PLAIN_CORE, Subject
 
 #: The results that the README shows, kept with the sources.
@@ -30,6 +30,8 @@ PASS_LINE = (
     "the clock with memories is not below VexRiscv standard's, nor is CoreMark at it; three tiers"
     " are within 5 % of one and below VexRiscv full in area; eight take no more block RAM than one"
 )
+#: Columns of other families in the README.
+_COUNTED = ("Artix-7 LUT + RAM / FF", "Cyclone V ALUT")
 _FAMILY_TITLES = {"xilinx": "Artix-7", "intel_alm": "Cyclone V"}
 
 #: What of a result's configuration is the flow's, not the core's.
@@ -193,29 +195,25 @@ def write(content: Mapping[str, Any]) -> Path:
     return path
 
 
-def markdown(content: Mapping[str, Any]) -> str:
-    """The README's table."""
-    lines = [
-        "| | MHz | COMB | RAMW | FF | EBR | Artix-7 LUT + RAM / FF | Cyclone V ALUT |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
+def table(content: Mapping[str, Any]) -> str:
+    """Markdown for the README."""
+    lines = [["", "MHz", "COMB", "RAMW", "FF", "EBR", *_COUNTED]]
     for one in content["rows"]:
         artix = alut = ""
         if "Artix-7 LUT" in one:
             luts, rams, flip_flops = (one[f"Artix-7 {name}"] for name in ("LUT", "LUT RAM", "FF"))
             artix = f"{luts:,} + {rams} / {flip_flops:,}"
             alut = f"{one['Cyclone V ALUT'] + one['Cyclone V ALUT arithmetic']:,}"
-        lines.append(
-            f"| {label(one)} | {one['MHz']:.1f} | {one['COMB']:,} | {one['RAMW']} | {one['FF']:,}"
-            f" | {one['EBR']} | {artix} | {alut} |"
-        )
-    tools = ", ".join(f"{name} {version}" for name, version in content["config"]["tools"].items())
-    seeds = len(content["config"]["seeds"])
-    lines += ["", f"{tools}; {seeds} seed{'s' if seeds > 1 else ''}, median."]
-    for text, holds in content["conditions"].items():
+        used = (f"{one['COMB']:,}", str(one["RAMW"]), f"{one['FF']:,}", str(one["EBR"]))
+        lines.append([label(one), f"{one['MHz']:.1f}", *used, artix, alut])
+    config = content["config"]
+    seeds = len(config["seeds"])
+    below = f"{tools_text(config['tools'])}; {seeds} seed{'s' if seeds > 1 else ''}, median."
+    text = [*markdown(lines), "", below]
+    for condition, holds in content["conditions"].items():
         verdict = {True: "holds", False: "**does not hold**", None: "open"}[holds]
-        lines.append(f"- {text}: {verdict}")
-    return "\n".join(lines) + "\n"
+        text.append(f"- {condition}: {verdict}")
+    return "\n".join([*text, ""])
 
 
 def with_known_peers(content: Mapping[str, Any], known: Mapping[str, Any]) -> dict:
@@ -240,5 +238,4 @@ def update_readme() -> None:
         raise ValueError(f"there is no result in {path}: run make synth")
     content = with_known_peers(json.loads(path.read_text()), json.loads(GOLDEN.read_text()))
     GOLDEN.write_text(json.dumps(content, indent=2) + "\n")
-    table = markdown(content)
-    README.write_text(fill(README.read_text(), table, MARKER))
+    README.write_text(fill(README.read_text(), table(content), MARKER))

@@ -276,7 +276,7 @@ def test_peers_that_were_not_measured_again_are_kept(monkeypatch):
 
 def test_the_readme_has_the_table_of_the_golden_results():
     content = json.loads(results.GOLDEN.read_text())
-    assert results.markdown(content) in README.read_text()
+    assert results.table(content) in README.read_text()
 
 
 @pytest.mark.parametrize(
