@@ -10,6 +10,7 @@ from __future__ import annotations
 from amaranth.hdl import unsigned
 from amaranth.lib import data, enum
 
+from .history_layouts import KEPT_HISTORY, OWN_HISTORY, PAIR_HISTORY
 from .params import CoreParams
 
 #: An instruction is in stage M, where it retires, so many cycles after stage I.
@@ -103,8 +104,7 @@ PAIR = data.StructLayout(
         "pc": PC_BITS - 1,
         # Each word: its fetch ended in a bus error.
         "faults": 2,
-        # Branch history counters, two bits for each word.
-        "history": 4,
+        "history": PAIR_HISTORY,
     }
 )
 
@@ -118,7 +118,7 @@ def arrival_layout(params: CoreParams) -> data.StructLayout:
             "tier": params.tier_bits,
             "pc": PC_BITS,
             "words": data.ArrayLayout(32, 2),
-            "history": 4,
+            "history": KEPT_HISTORY,
             "faults": 2,
         }
     )
@@ -133,7 +133,7 @@ def issued_layout(params: CoreParams) -> data.StructLayout:
             "pc": PC_BITS,
             "instruction": 32,
             "predicted": 1,
-            "history": 4,
+            "history": OWN_HISTORY,
             "fault": 1,
         }
     )
@@ -298,7 +298,7 @@ def decoded_layout(params: CoreParams) -> data.StructLayout:
             "predicted": 1,
             # Where a return was predicted to go.
             "predicted_pc": PC_BITS,
-            "history": 4,
+            "history": OWN_HISTORY,
         }
     )
 
@@ -344,7 +344,7 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             # The CSR instruction names the first PC of a tier.
             "names_tier_pc": 1,
             "taken": 1,
-            "history": 4,
+            "history": OWN_HISTORY,
             # Found in X: the instruction does not execute, because ...
             "interrupted": 1,
             "stopped": 1,

@@ -88,8 +88,9 @@ class CoreParams:
     dmem: Region = Region(base=0x3000_0000, size_bytes=32 << 10)
     #: The Wishbone port of the data memory is B4 pipelined, an access a cycle, in place of classic.
     dmem_pipelined: bool = False
-    #: Two-bit branch history counters per tier, log2; 0 predicts backward branches taken.
-    branch_history_log2: int = 10
+    #: Instruction words per tier whose branches have a history, two in a row share one, log2; 0
+    #: predicts backward branches taken.
+    branch_history_log2: int = 8
     #: Return addresses remembered per tier, log2; 0 remembers one.
     return_stack_log2: int = 1
     #: Cycles after the acknowledge of a tier's bus write in which its ``wfi`` does not yet believe

@@ -7,6 +7,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from ..history_layouts import KEPT_HISTORY
 from ..layouts import (
     PC_BITS,
     arrival_layout,
@@ -55,7 +56,7 @@ class Fetcher(wiring.Component):
                 "lookup_pc": Out(PC_BITS),
                 #: Stage F: the words asked for a cycle ago.
                 "local_words": In(data.ArrayLayout(32, 2)),
-                "history": In(4),
+                "history": In(KEPT_HISTORY),
                 "arrival": Out(arrival_layout(params)),
                 #: Tiers whose pair arrives, unless a redirect that is known late drops it.
                 "arriving": Out(params.tiers),

@@ -113,7 +113,7 @@ class IssueBuffer(wiring.Component):
             pair_write.data.words.eq(self.arrival.words),
             pair_write.data.pc.eq(self.arrival.pc[1:]),
             pair_write.data.faults.eq(self.arrival.faults),
-            pair_write.data.history.eq(self.arrival.history),
+            pair_write.data.history.eq(self.arrival.history.pair),
             pair_write.en.eq(self.arriving.any()),
         ]
         pair_index = Signal(index_shape)
@@ -160,7 +160,7 @@ class IssueBuffer(wiring.Component):
         may_go = apart(m, "may_go", present & ~waits_for_result & ~self.stall)
         awaited = self.awaited | (self.collects & (in_d | in_x))
         uses = of_pair(lambda flags: of_word(flags.uses), USES)
-        m.d.comb += self.awaits.eq(awaited & self._touches(instruction, uses))
+        m.d.comb += self.awaits.eq(awaited & self._touches(m, instruction, uses))
         goes = Signal()
         i_wfi = Signal()
         killed = self.kill.valid & (self.kill.tier == i_tier)
@@ -172,13 +172,16 @@ class IssueBuffer(wiring.Component):
             self.wfi.tier.eq(i_tier),
         ]
         issued = self.issued
+        history_known = Signal()
         m.d.comb += [
+            history_known.eq(pair.history.word == i_odd),
             issued.valid.eq(goes & ~killed),
             issued.tier.eq(i_tier),
             issued.pc.eq(Cat(i_odd, pair.pc)),
             issued.instruction.eq(instruction),
             issued.predicted.eq(last & of_pair(lambda flags: flags.predicted)),
-            issued.history.eq(pair.history),
+            issued.history.branch.eq(Mux(history_known, pair.history.branch, 0)),
+            issued.history.known.eq(history_known),
             issued.fault.eq(of_word(pair.faults)),
         ]
 
@@ -261,7 +264,11 @@ class IssueBuffer(wiring.Component):
             m.d.sync += signal.eq(Mux(goes & may_go_on, next_one, other_one))
         return m
 
-    def _touches(self, word: Value, uses) -> Value:
+    def _touches(self, m: Module, word: Value, uses) -> Value:
         """1 if the word names the register that is awaited."""
         fields = (("rd", word[7:12]), ("rs1", word[15:20]), ("rs2", word[20:25]))
-        return Cat(uses[field] & (number == self.awaited_rd) for field, number in fields).any()
+        named = [
+            apart(m, f"awaits_{field}", uses[field] & (number == self.awaited_rd))
+            for field, number in fields
+        ]
+        return Cat(named).any()

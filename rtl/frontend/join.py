@@ -28,7 +28,7 @@ class FrontEndJoin:
             fetcher.pairs.eq(buffer.pairs),
             history.lookup_tier.eq(fetcher.lookup_tier),
             history.lookup_pc.eq(fetcher.lookup_pc),
-            fetcher.history.eq(history.counters),
+            fetcher.history.eq(history.found),
             fetch.start.eq(fetcher.bus_start),
             fetch.start_tier.eq(fetcher.arrival.tier),
             fetch.start_pc.eq(fetcher.arrival.pc),

@@ -27,7 +27,7 @@ CSR = csr_addresses()
 class _Word:
     """What one word is, as far as the next fetch depends on it."""
 
-    def __init__(self, m: Module, word: Value, history: Value) -> None:
+    def __init__(self, m: Module, word: Value, breaks: Value) -> None:
         opcode = word[2:7]
         funct3 = word[12:15]
         self.jal = opcode == Opcode.JAL
@@ -38,8 +38,8 @@ class _Word:
         self.wfi = plain_system & word[28] & ~word[29]
         fence_i = (opcode == Opcode.MISC_MEM) & funct3[0]
         self.waits_for_commit = (plain_system & ~self.wfi) | fence_i
-        # The history says whether to disagree with "backward taken, forward not taken".
-        self.taken = word[31] ^ history[1]
+        # The history says whether to break the rule "backward taken, forward not taken".
+        self.taken = word[31] ^ breaks
         # A target at an odd half-word traps, so it is not fetched.
         self.aligned = Mux(self.jal, ~word[21], ~word[8])
         links = (word[7:12] == 1) | (word[7:12] == 5)
@@ -171,7 +171,7 @@ class Predecoder(wiring.Component):
             return ~Cat(differs).any() if differs else C(1)
 
         returning = Signal(tiers)
-        words = [_Word(m, arrived.words[k], arrived.history.word_select(k, 2)) for k in range(2)]
+        words = [_Word(m, arrived.words[k], arrived.history.breaks[k]) for k in range(2)]
         targets = []
         insides = []
         follows = []

@@ -10,18 +10,7 @@ from collections.abc import Iterable
 from mutated_core import Mutant
 
 #: What the description of a fault begins with, and why it changes nothing that matters.
-_EXPLANATIONS: dict[str, str] = {
-    r"const0 of $flatten\decoder.$procmux$18041 A": (
-        "the value for codes that are none of those that come here, which is left undefined"
-    ),
-    r"cnot1 of $flatten\bus_fetcher.$procmux$18983 S": (
-        "while it is idle two values are chosen, of which the right one goes first"
-    ),
-    r"const0 of $flatten\predecoder.$and$core.v:30339$15120 A": (
-        "a tier that gets its first PC as its last pair arrives remembers a return address too"
-        " many, which costs a prediction at the most"
-    ),
-}
+_EXPLANATIONS: dict[str, str] = {}
 
 
 def explanation(mutant: Mutant) -> str | None:

@@ -15,6 +15,7 @@ MODULES = {
     "cocotb_bypass": ("three",),
     "cocotb_timing": ("three",),
     "cocotb_prediction": ("three",),
+    "cocotb_branches": ("three",),
     "cocotb_bus_timing": ("three",),
     "cocotb_switches": ("three", "eight"),
     "cocotb_wfi": ("three",),

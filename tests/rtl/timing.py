@@ -21,6 +21,8 @@ class Timing:
     def __init__(self, dut) -> None:
         self.bench = Bench(dut)
         self.base = self.bench.params.reset_address
+        #: Where the code stood when it ran last.
+        self.begin = 0
         #: The cycle of the first instruction's issue when the code ran last, in tier 0.
         self.first = 0
 
@@ -33,13 +35,13 @@ class Timing:
         # An even number of words, so that the code begins with a pair, and time to fetch it.
         setup += [rv.r_type("div", 1, LOCAL, LOCAL)] + [rv.NOP] * (1 + len(setup) % 2)
         program = self.base + PROGRAM_OFFSET
-        begin = self.bench.load(program, setup)
-        self.bench.load(begin, [*code, *finish()])
+        self.begin = self.bench.load(program, setup)
+        self.bench.load(self.begin, [*code, *finish()])
         found = []
         for tier in reversed(range(self.bench.params.tiers)):
             entry = [*start({tier: program}), rv.jal(0, 0)] if tier else [rv.jal(0, PROGRAM_OFFSET)]
             await self.bench.execute(entry)
-            cycles = [self.bench.seen.at(begin + 4 * n, tier) for n in range(len(code))]
+            cycles = [self.bench.seen.at(self.begin + 4 * n, tier) for n in range(len(code))]
             self.first = cycles[0][0]
             found.append([[cycle - self.first for cycle in some] for some in cycles])
         assert all(times == found[-1] for times in found), f"from the top tier down: {found}"
