@@ -27,6 +27,9 @@ from .filled import filled_cluster_verilog, room_bytes
 
 #: Tiers of each variant.
 VARIANTS = {"standard": 3, "single": 1} | {f"tiers{n}": n for n in range(1, MAX_TIERS + 1)}
+#: The firmware's branches are many: with a history for 256 words, as the core has it by itself,
+#: 64-byte datagrams are echoed a sixth slower by driver tiers, for a block RAM less.
+_BRANCH_HISTORY_LOG2 = 10
 #: Memories of LiteX that every SoC has; the others are where the SoC puts them.
 _LITEX_MEMORIES = ("rom", "sram", "main_ram", "csr")
 
@@ -71,6 +74,7 @@ class TierV(CPU):
         self.parameters = CoreParams(
             tiers=VARIANTS[variant],
             lines=MAX_LINES,
+            branch_history_log2=_BRANCH_HISTORY_LOG2,
         )
         #: Whether the memories have the content of files from configuration on (``filled.py``).
         self.filled_memories = False
