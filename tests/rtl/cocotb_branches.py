@@ -11,6 +11,8 @@ from branch_model import BranchModel
 from timing import A, B, C, Timing
 
 ROUNDS = 32
+#: The round behind which the loop ends.
+LAST = ROUNDS - 1
 
 
 def patterns(rng: random.Random):
@@ -25,7 +27,7 @@ def patterns(rng: random.Random):
 async def branches_are_expected_to_do_what_they_did(dut):
     timing = Timing(dut)
     rng = random.Random(8)
-    # The history is empty at first, and no other branch retires.
+    # The history is empty at first, and no branch retires but these and the loop's.
     model = BranchModel(timing.bench.params.branch_history_log2 - 1)
     hits = 0
     for odd, backward in itertools.product(range(2), range(2)):
@@ -46,11 +48,10 @@ async def branches_are_expected_to_do_what_they_did(dut):
             behind = {1: branch - 2 if backward else branch + 2, 0: branch + 1}
             for number, (breaks, at) in enumerate(zip(broken, issues[branch], strict=True)):
                 gap = min(cycle for cycle in issues[behind[breaks ^ backward]] if cycle > at) - at
-                for word, breaks_now in ((branch, breaks), (loop, number == ROUNDS - 1)):
-                    pc = timing.begin // 4 + word
-                    if word == branch:
-                        right = model.expected(pc) == breaks_now
-                        assert (gap == 5) == (not right), f"{odd}, {backward}, {broken}, {number}"
-                        hits += right
+                first = timing.begin // 4
+                right = model.expected(first + branch) == breaks
+                assert (gap == 5) == (not right), f"{odd}, {backward}, {broken}, {number}"
+                hits += right
+                for pc, breaks_now in ((first + branch, breaks), (first + loop, number == LAST)):
                     model.keep(pc, model.learn(pc, bool(breaks_now), model.find(pc)))
     assert hits > 0.7 * 4 * 5 * ROUNDS
