@@ -63,9 +63,12 @@ def run(simulation: Simulation, program: Program):
 
 
 def test_cached_external_memory_is_nearly_as_fast_as_local_memory(run):
-    local, first, again, same = (run.results[index] for index in range(4))
+    local_first, local_again, first, again, same = (run.results[index] for index in range(5))
     assert same == 1
-    assert local < again < first < 1.05 * local
+    # The branches of each copy are learnt in its first run.
+    assert local_first < first < 1.05 * local_first
+    assert local_again <= again < 1.01 * local_again
+    assert again < first
 
 
 def test_misses_of_tier_0_delay_no_answer_by_a_cycle(run):
