@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import cocotb
 import encoding as rv
 from programs import CSR, MEI, read, write
 from timing import LOCAL, A, B, C, Timing
 
+#: Bubbles ahead of the use of a result; none for others.
+BUBBLES = {
+    "lb": 2, "lh": 1, "lw": 1, "lbu": 1, "lhu": 1, "mul": 1, "mulh": 2, "mulhsu": 2, "mulhu": 2,
+    "csrrs": 2,
+}  # fmt: skip
+UPPERS = ("lui", "auipc")
+SHIFTS = ("slli", "srli", "srai")
+IMMEDIATES = ("addi", "slti", "sltiu", "xori", "ori", "andi")
+REGISTERS = ("add", "sub", "sll", "slt", "sltu", "xor", "srl", "sra", "or", "and")
+MULTIPLICATIONS = ("mul", "mulh", "mulhsu", "mulhu")
+LOADS = ("lb", "lh", "lw", "lbu", "lhu")
+STORES = ("sb", "sh", "sw")
+#: Never taken when they compare a register with itself.
+BRANCHES = ("bne", "blt", "bltu")
+CSRS = ("csrrs",)
+#: More of those behind which others wait.
+KINDS = (
+    UPPERS, SHIFTS, IMMEDIATES, REGISTERS, STORES, BRANCHES,
+    CSRS, MULTIPLICATIONS, MULTIPLICATIONS, LOADS, LOADS,
+)  # fmt: skip
+#: Cycles from a load to an instruction that overwrites its result and does not read it.
+OVERWRITE_CYCLES = 3
 #: Cycles from an instruction to the next one where stage M finds only late that it must be fetched.
 LATE_REDIRECT = 7
 #: From the issue of the instruction before a division to that of the one behind it.
@@ -38,16 +61,11 @@ async def independent_loads_stores_and_multiplications_issue_in_every_cycle(dut)
 async def a_result_costs_bubbles_by_its_producer(dut):
     timing = Timing(dut)
     producers = {
-        "alu": (rv.addi(A, LOCAL, 1), 0),
-        "link": (rv.auipc(A, 0), 0),
-        "word": (rv.load("lw", A, LOCAL, 0), 1),
-        "half": (rv.load("lh", A, LOCAL, 0), 1),
-        "unsigned half": (rv.load("lhu", A, LOCAL, 0), 1),
-        "byte": (rv.load("lb", A, LOCAL, 0), 2),
-        "unsigned byte": (rv.load("lbu", A, LOCAL, 0), 1),
-        "multiply": (rv.r_type("mul", A, LOCAL, LOCAL), 1),
-        "multiply high": (rv.r_type("mulhu", A, LOCAL, LOCAL), 2),
-        "csr": (read("mscratch", A), 2),
+        "addi": rv.addi(A, LOCAL, 1),
+        "auipc": rv.auipc(A, 0),
+        **{name: rv.load(name, A, LOCAL, 0) for name in LOADS},
+        **{name: rv.r_type(name, A, LOCAL, LOCAL) for name in ("mul", "mulhu")},
+        "csrrs": read("mscratch", A),
     }
     consumers = [
         rv.r_type("add", B, A, 0),
@@ -56,7 +74,8 @@ async def a_result_costs_bubbles_by_its_producer(dut):
         rv.branch("bne", A, A, 8),
         rv.r_type("mul", B, A, A),
     ]
-    for name, (producer, bubbles) in producers.items():
+    for name, producer in producers.items():
+        bubbles = BUBBLES.get(name, 0)
         for consumer, distance, ahead in itertools.product(consumers, range(1, 5), range(2)):
             behind = [producer, *[rv.NOP] * (distance - 1), consumer, rv.NOP]
             issues = (await timing.issues([rv.NOP] * ahead + behind))[ahead:]
@@ -79,6 +98,52 @@ async def overwriting_a_loaded_register_waits_until_the_load_is_known_to_be_loca
             issues = (await timing.issues([rv.NOP] * ahead + behind))[ahead:]
             cycles = issues[distance][0] - issues[0][0]
             assert cycles == max(soonest, distance), f"{name}, {distance} behind, {ahead}"
+
+
+def any_instruction(rng: random.Random) -> tuple[int, str, int, set[int]]:
+    """One that goes on to the next word: word, name, register written (or 0), registers read."""
+    name = rng.choice(rng.choice(KINDS))
+    rd, rs1, rs2 = (rng.choice((0, A, B, C, 28, 31)) for _ in range(3))
+    offset = rng.randrange(0, 1024, 4)
+    if name in UPPERS:
+        return getattr(rv, name)(rd, rng.randrange(1 << 20)), name, rd, set()
+    if name in SHIFTS:
+        return rv.shift(name, rd, rs1, rng.randrange(32)), name, rd, {rs1}
+    if name in IMMEDIATES:
+        return rv.i_type(name, rd, rs1, rng.randrange(-2048, 2048)), name, rd, {rs1}
+    if name in BRANCHES:
+        return rv.branch(name, rs1, rs1, 4 + offset), name, 0, {rs1}
+    if name in STORES:
+        return rv.store(name, rs2, LOCAL, offset), name, 0, {LOCAL, rs2}
+    if name in LOADS:
+        return rv.load(name, rd, LOCAL, offset), name, rd, {LOCAL}
+    if name in CSRS:
+        return read("mscratch", rd), name, rd, set()
+    return rv.r_type(name, rd, rs1, rs2), name, rd, {rs1, rs2}
+
+
+@cocotb.test()
+async def no_instruction_waits_for_more_than_the_manual_says(dut):
+    timing = Timing(dut)
+    rng = random.Random(1)
+    for _ in range(12):
+        code = [any_instruction(rng) for _ in range(200)]
+        expected: list[int] = []
+        for _, name, rd, sources in code:
+            cycle = expected[-1] + 1 if expected else 0
+            # Longer ago nothing matters.
+            for at, before in list(zip(expected, code, strict=False))[-3:]:
+                _, earlier, result, _ = before
+                if result and result in sources:
+                    cycle = max(cycle, at + 1 + BUBBLES.get(earlier, 0))
+                elif result and result == rd and earlier in LOADS:
+                    cycle = max(cycle, at + OVERWRITE_CYCLES)
+                if name in CSRS and earlier in CSRS:
+                    cycle = max(cycle, at + 2)
+            expected.append(cycle)
+        issues = [cycles[0] for cycles in await timing.issues([word for word, *_ in code])]
+        for number, (found, cycle) in enumerate(zip(issues, expected, strict=True)):
+            assert found == cycle, f"{number}: {code[max(0, number - 3) : number + 1]}"
 
 
 @cocotb.test()
