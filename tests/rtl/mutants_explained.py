@@ -11,7 +11,7 @@ from mutated_core import Mutant
 
 #: What the description of a fault begins with, and why it changes nothing that matters.
 _EXPLANATIONS: dict[str, str] = {
-    r"cnot1 of $flatten\csrs.$or$core.v:10305$1581 B": "mip has no bit 10, on which it depends",
+    "cnot1 of csrs.$347[25] ": "mip has no bit 10, on which it depends",
     "cnot0 of m[36] ": "the monitor has no use for that bit of stage M",
     r"cnot0 of $flatten\execute.$procmux$37788_CMP47 A": (
         "only addresses without bit 4 become others, and this is mhpmevent25 (0x339)"
