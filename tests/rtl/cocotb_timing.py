@@ -16,9 +16,6 @@ BUBBLES = {
     "lb": 2, "lh": 1, "lw": 1, "lbu": 1, "lhu": 1, "mul": 1, "mulh": 2, "mulhsu": 2, "mulhu": 2,
     "csrrs": 2,
 }  # fmt: skip
-DIVISIONS = ("div", "divu", "rem", "remu")
-MULTIPLICATIONS = ("mul", "mulh", "mulhsu", "mulhu")
-REGISTERS = tuple(name for name in rv.R_TYPE if name not in DIVISIONS + MULTIPLICATIONS)
 #: Branches that are never taken when they compare a register with itself.
 NEVER_TAKEN = ("bne", "blt", "bltu")
 UPPERS = {"lui": rv.lui, "auipc": rv.auipc}
@@ -27,8 +24,8 @@ CSRS = ("csrrs",)
 KINDS = [
     tuple(kind)
     for kind in (
-        UPPERS, rv.SHIFTS, rv.I_TYPE, REGISTERS, rv.STORES, NEVER_TAKEN,
-        CSRS, MULTIPLICATIONS, MULTIPLICATIONS, rv.LOADS, rv.LOADS,
+        UPPERS, rv.SHIFTS, rv.I_TYPE, rv.INTEGER_R_TYPE, rv.STORES, NEVER_TAKEN,
+        CSRS, rv.MULTIPLICATIONS, rv.MULTIPLICATIONS, rv.LOADS, rv.LOADS,
     )
 ]  # fmt: skip
 #: Cycles from a load to an instruction that overwrites its result and does not read it.
@@ -67,7 +64,7 @@ async def a_result_costs_bubbles_by_its_producer(dut):
         "addi": rv.addi(A, LOCAL, 1),
         "auipc": rv.auipc(A, 0),
         **{name: rv.load(name, A, LOCAL, 0) for name in rv.LOADS},
-        **{name: rv.r_type(name, A, LOCAL, LOCAL) for name in MULTIPLICATIONS},
+        **{name: rv.r_type(name, A, LOCAL, LOCAL) for name in rv.MULTIPLICATIONS},
         "csrrs": read("mscratch", A),
     }
     consumers = [
@@ -200,7 +197,7 @@ async def a_division_takes_the_same_time_for_all_operands(dut):
     times = set()
     slots = set()
     for first, second in ((0, 0), (1, 1), (0x8000_0000, 0xFFFF_FFFF), (0xFFFF_FFFF, 3)):
-        for name in ("div", "divu", "rem", "remu"):
+        for name in rv.DIVISIONS:
             code = [rv.NOP, rv.NOP, rv.r_type(name, C, A, B), rv.NOP, rv.NOP]
             # All that counts is when the next instruction issues.
             issues = await timing.issues(code, [*rv.li(A, first), *rv.li(B, second)])

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import struct
 
-R_TYPE = {
+#: funct3 and funct7 of the instructions with two registers and a result.
+INTEGER_R_TYPE = {
     "add": (0, 0), "sub": (0, 32), "sll": (1, 0), "slt": (2, 0), "sltu": (3, 0),
     "xor": (4, 0), "srl": (5, 0), "sra": (5, 32), "or": (6, 0), "and": (7, 0),
-    "mul": (0, 1), "mulh": (1, 1), "mulhsu": (2, 1), "mulhu": (3, 1),
-    "div": (4, 1), "divu": (5, 1), "rem": (6, 1), "remu": (7, 1),
 }  # fmt: skip
+MULTIPLICATIONS = {"mul": (0, 1), "mulh": (1, 1), "mulhsu": (2, 1), "mulhu": (3, 1)}
+DIVISIONS = {"div": (4, 1), "divu": (5, 1), "rem": (6, 1), "remu": (7, 1)}
+R_TYPE = INTEGER_R_TYPE | MULTIPLICATIONS | DIVISIONS
 #: Zba, Zbb and Zbs: funct3 and funct7 of those with two registers.
 BITS_R_TYPE = {
     "sh1add": (2, 16), "sh2add": (4, 16), "sh3add": (6, 16),

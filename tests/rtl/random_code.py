@@ -118,7 +118,7 @@ class StraightLine:
         if self._bits and rng.random() < 0.4:
             self._emit_bits()
         elif kind < 4:
-            names = [n for n, (_, funct7) in rv.R_TYPE.items() if self._mix.muldiv or funct7 != 1]
+            names = [*(rv.R_TYPE if self._mix.muldiv else rv.INTEGER_R_TYPE)]
             self._emit(rv.r_type(rng.choice(names), self._destination(), self._any(), self._any()))
         elif kind < 7:
             name = rng.choice([*rv.I_TYPE])
