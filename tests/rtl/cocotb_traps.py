@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import cocotb
@@ -12,6 +13,7 @@ from programs import CSR, MEI, MIE, MSI, MTI, PROGRAM, finish, read, run_in, wri
 A, B, C, TARGET, RETURN = 6, 7, 8, 9, 1
 LOCAL, LOG, AFTER = 10, 12, 13
 INTERRUPT = 1 << 31
+MPIE = 1 << 7
 
 
 @dataclass(frozen=True)
@@ -293,6 +295,40 @@ async def an_interrupt_comes_between_two_instructions_wherever_the_line_rises(du
         program = [r.pc for r in bench.seen.of(0)]
         nexts = [program[n + 5] for n, pc in enumerate(program[:-5]) if pc == handler]
         assert [bench.peek(log + 0x100 + 4 * n) for n in range(len(nexts))] == nexts
+
+
+@cocotb.test()
+async def an_enable_that_is_cleared_at_once_lets_a_pending_interrupt_in(dut):
+    bench = Bench(dut)
+    handler = bench.params.reset_address + 0x7000
+    log = bench.params.dmem.base
+    rounds = 12
+    # The handler leaves what lets the interrupt in clear; of mstatus, as mret does it.
+    enables = {"mstatus": (MIE, rv.csr("csrrc", 0, CSR["mstatus"], B)),
+               "mie": (MSI, rv.csr("csrrci", 0, CSR["mie"], MSI))}  # fmt: skip
+    cases = itertools.product(range(bench.params.tiers), enables, range(3), range(2))
+    for tier, name, between, padding in cases:
+        enable, disables = enables[name]
+        bench.load(handler, [read("mepc", C), rv.store("sw", C, LOG, 0), rv.addi(LOG, LOG, 4),
+                             disables, rv.MRET])  # fmt: skip
+        loop = [rv.csr("csrrsi", 0, CSR[name], enable), *[rv.NOP] * between,
+                rv.csr("csrrci", 0, CSR[name], enable), rv.addi(25, 25, -1)]  # fmt: skip
+        code = [
+            *write("mtvec", handler), *rv.li(LOG, log), *rv.li(25, rounds), *rv.li(B, MPIE),
+            *rv.li(A, 1 << tier), rv.csr("csrrs", 0, CSR["mpost"], A),
+            *write("mie", MSI * (name == "mstatus")), *write("mstatus", MIE * (name == "mie")),
+            *[rv.NOP] * padding,
+        ]  # fmt: skip
+        behind_enable = 4 * len(code) + 4
+        code += [*loop, rv.branch("bne", 25, 0, -4 * len(loop)), *write("mstatus", 0)]
+        bench.load(log, [0] * (rounds + 1))
+        base = await run_in(bench, tier, code)
+        taken = [bench.peek(log + 4 * n) for n in range(rounds + 1)]
+        where = f"tier {tier}, {name}, {between} instructions between: {taken}"
+        # Behind one more instruction at the latest, and before the enable is cleared.
+        places = [base + behind_enable + 4 * place for place in range(min(between, 1) + 1)]
+        assert set(taken[:-1]) <= set(places), where
+        assert taken[-1] == 0, where
 
 
 @cocotb.test()
