@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,7 +12,7 @@ from rich.table import Table
 
 from tierv.sim.commands import Commands
 from tierv.sim.elf import Program
-from tierv.sim.paths import BuildError
+from tierv.sim.paths import BuildError, locked
 
 from . import load, readme, selftest, vendor
 from .board import Board, Family, Phy, with_debug
@@ -81,6 +82,16 @@ def _bitstream(board: Board) -> Path:
     return vendor.bitstream(project)
 
 
+def _make_bitstream(project: Project, seeds: Sequence[int]) -> Path:
+    if project.board.family is not Family.ECP5:
+        return vendor.build(project)
+    flow = Ecp5Flow(project, seeds)
+    _show(flow.route())
+    if project.board.soc.bios:
+        return flow.pack_as_routed()
+    return flow.pack(memory_images(Program(project.program), project.memory_bytes))
+
+
 def _show(routed: Routed) -> None:
     for clock in routed.clocks:
         click.echo(f"  {clock}")
@@ -121,20 +132,11 @@ def bitstream(
     if with_bios and app is not None:
         raise ValueError(f"either --with-bios or --app must be given, not both: {app}")
     board = _variant(_with_app(board, app), with_bios, debug)
-    project = complete(board)
-    click.echo(f"project: {project.gateware}")
-    if project_only:
-        return
-    if board.family is Family.ECP5:
-        flow = Ecp5Flow(project, SEEDS if seed is None else (seed,))
-        _show(flow.route())
-        if board.soc.bios:
-            path = flow.pack_as_routed()
-        else:
-            path = flow.pack(memory_images(Program(project.program), project.memory_bytes))
-    else:
-        path = vendor.build(project)
-    _tell(board, path)
+    with locked(Project(board).folder):
+        project = complete(board)
+        click.echo(f"project: {project.gateware}")
+        if not project_only:
+            _tell(board, _make_bitstream(project, SEEDS if seed is None else (seed,)))
 
 
 @main.command()
@@ -153,8 +155,9 @@ def firmware(board: Board, path: Path | None, app: str | None, debug: bool) -> N
             f" make bitstream {board.make_arguments} builds it with new firmware"
         )
     project = Project(board)
-    program = Program(path) if path else build_program(project)
-    _tell(board, Ecp5Flow(project).pack(memory_images(program, project.memory_bytes)))
+    with locked(project.folder):
+        program = Program(path) if path else build_program(project)
+        _tell(board, Ecp5Flow(project).pack(memory_images(program, project.memory_bytes)))
 
 
 @main.command("load")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +18,7 @@ from tierv.boards.project import Project, memory_images, pattern_images
 from tierv.boards.registry import BOARDS
 from tierv.sim.elf import Segment
 from tierv.sim.experiments.readme import README
-from tierv.sim.paths import BuildError
+from tierv.sim.paths import BuildError, locked
 from tierv.sim.synthesis.flow import UTILISATION
 
 SIZES = {"itcm": 16 << 10, "dtcm": 16 << 10}
@@ -285,6 +287,22 @@ def test_firmware_without_a_routed_design_is_refused(elsewhere):
     status, text = invoke("firmware", "arty")
     assert status == 1
     assert "board must be one with an ECP5 for this, not arty" in text
+
+
+@pytest.mark.parametrize("command", [["firmware", "ecpix5"], ["bitstream", "de0_nano"]])
+def test_who_builds_what_is_being_built_waits(elsewhere, command):
+    folder = Project(BOARDS[command[1]]).folder
+    code = (
+        "import pathlib, sys; from tierv.boards import __main__, project;"
+        "project.build_root = lambda: pathlib.Path(sys.argv[1]); __main__.main(sys.argv[2:])"
+    )
+    words = [sys.executable, "-c", code, str(elsewhere), *command]
+    with locked(folder), subprocess.Popen(words, text=True, stderr=subprocess.PIPE) as process:
+        said = process.stderr.readline()
+        made = {path.name for path in folder.iterdir()}
+        process.kill()
+    assert said == f"waiting for another build in {folder}\n"
+    assert made == {".lock"}
 
 
 def test_a_design_that_misses_a_clock_gets_no_bitstream(elsewhere):
