@@ -14,8 +14,17 @@ from ..firmware import CC, FIRMWARE, compiler
 from ..paths import BuildError, build_root, locked, run_logged
 from .model import device_header, tierv_params
 
-#: For every program and core; the long march string would pick the wrong libraries.
-FLAGS = ("-march=rv32im", "-misa-spec=2.2", "-mabi=ilp32", "-O3", "-ffreestanding", "-fno-common")
+#: For every program and core; the long march string would pick the wrong libraries. Functions begin
+#: at even words, for to a core that fetches pairs it matters what happens to lie ahead of them.
+FLAGS = (
+    "-march=rv32im",
+    "-misa-spec=2.2",
+    "-mabi=ilp32",
+    "-O3",
+    "-falign-functions=8",
+    "-ffreestanding",
+    "-fno-common",
+)
 _WARNINGS = ("-std=gnu11", "-Wall", "-Wextra", "-Wconversion", "-Werror")
 _LIBRARY = ("--specs=picolibc.specs", "-nostartfiles")
 
