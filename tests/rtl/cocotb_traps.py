@@ -303,18 +303,17 @@ async def an_enable_that_is_cleared_at_once_lets_a_pending_interrupt_in(dut):
     handler = bench.params.reset_address + 0x7000
     log = bench.params.dmem.base
     rounds = 12
-    # The handler leaves what lets the interrupt in clear; of mstatus, as mret does it.
-    enables = {"mstatus": (MIE, rv.csr("csrrc", 0, CSR["mstatus"], B)),
-               "mie": (MSI, rv.csr("csrrci", 0, CSR["mie"], MSI))}  # fmt: skip
+    # What lets the interrupt in, and what the handler clears lest it comes again.
+    enables = {"mstatus": (MIE, MPIE), "mie": (MSI, MSI)}
     cases = itertools.product(range(bench.params.tiers), enables, range(3), range(2))
     for tier, name, between, padding in cases:
-        enable, disables = enables[name]
+        enable, cleared = enables[name]
         bench.load(handler, [read("mepc", C), rv.store("sw", C, LOG, 0), rv.addi(LOG, LOG, 4),
-                             disables, rv.MRET])  # fmt: skip
+                             rv.csr("csrrc", 0, CSR[name], B), rv.MRET])  # fmt: skip
         loop = [rv.csr("csrrsi", 0, CSR[name], enable), *[rv.NOP] * between,
                 rv.csr("csrrci", 0, CSR[name], enable), rv.addi(25, 25, -1)]  # fmt: skip
         code = [
-            *write("mtvec", handler), *rv.li(LOG, log), *rv.li(25, rounds), *rv.li(B, MPIE),
+            *write("mtvec", handler), *rv.li(LOG, log), *rv.li(25, rounds), *rv.li(B, cleared),
             *rv.li(A, 1 << tier), rv.csr("csrrs", 0, CSR["mpost"], A),
             *write("mie", MSI * (name == "mstatus")), *write("mstatus", MIE * (name == "mie")),
             *[rv.NOP] * padding,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import encoding as rv
 import pytest
 from amaranth.sim import Simulator
+from decoding import OP, OP_IMM, SYSTEM
 
 from tierv.rtl.backend.decode import Decoder
 from tierv.rtl.isa import Cause
@@ -16,7 +17,6 @@ from tierv.rtl.params import EXTENSIONS, CoreParams
 
 #: Fields that tell instructions apart: the opcode; that and funct3, and funct7, and rs2.
 OPCODE, FUNCT3, FUNCT7, UNARY, WHOLE = 0x7F, 0x707F, 0xFE00707F, 0xFFF0707F, 0xFFFFFFFF
-OP_IMM, OP, SYSTEM = 0x13, 0x33, 0x73
 WHOLE_WORDS = (rv.ECALL, rv.EBREAK, rv.MRET, rv.WFI)
 
 
