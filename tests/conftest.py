@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -18,3 +19,14 @@ def namespace() -> Iterator[tuple[str, ...]]:
         pytest.skip(f"no TAP device in a network namespace here: {problem}")
     with board.network_namespace() as words:
         yield words
+
+
+@pytest.fixture(scope="session")
+def pseudo_terminals() -> None:
+    """There are pseudo terminals, which a container or a chroot may be without."""
+    try:
+        ends = os.openpty()
+    except OSError as error:
+        pytest.skip(f"no pseudo terminals here (mount devpts at /dev/pts): {error}")
+    for end in ends:
+        os.close(end)

@@ -88,6 +88,7 @@ def serve(text: str) -> tuple[str, threading.Thread]:
     return name, thread
 
 
+@pytest.mark.usefixtures("pseudo_terminals")
 def test_the_command_collects_over_a_serial_port(tmp_path):
     port, _ = serve("\r\n".join(lines()) + "\r\n")
     path = tmp_path / "told.json"
@@ -98,6 +99,7 @@ def test_the_command_collects_over_a_serial_port(tmp_path):
     assert [json.dumps(one) for one in json.loads(path.read_text())["board"]] == lines()
 
 
+@pytest.mark.usefixtures("pseudo_terminals")
 def test_the_command_fails_with_the_board():
     port, _ = serve("\n".join(lines(passed=False)) + "\n")
     done = CliRunner().invoke(main, ["selftest", "de0_nano", "--port", port])
@@ -105,6 +107,7 @@ def test_the_command_fails_with_the_board():
     assert "de0_nano has failed its self-test: timer cycles 20031" in done.output
 
 
+@pytest.mark.usefixtures("pseudo_terminals")
 def test_silence_is_an_error(monkeypatch):
     monkeypatch.setattr(selftest, "_SILENCE_S", 0.1)
     port, _ = serve("")

@@ -164,6 +164,7 @@ def read_all(fd: int, count: int) -> bytes:
     return data
 
 
+@pytest.mark.usefixtures("pseudo_terminals")
 def test_more_bytes_than_any_queue_holds_come_back_exactly(stand_in):
     sent = bytes(index * 7 & 0xFF for index in range(20_000))
     with terminal(stand_in) as (fd, _, _):
@@ -174,6 +175,7 @@ def test_more_bytes_than_any_queue_holds_come_back_exactly(stand_in):
     assert stand_in.refused == 0
 
 
+@pytest.mark.usefixtures("pseudo_terminals")
 def test_speed_stop_bits_and_flow_control_of_the_terminal_go_to_the_board(stand_in):
     with terminal(stand_in) as (fd, _, said):
         assert pty_bridge.read_settings(fd).baud == 115_200
@@ -187,6 +189,7 @@ def test_speed_stop_bits_and_flow_control_of_the_terminal_go_to_the_board(stand_
         wait_for(lambda: "set-baudrate is 31250" in said)
 
 
+@pytest.mark.usefixtures("pseudo_terminals")
 def test_an_impossible_speed_is_said_and_the_rest_goes_on(stand_in):
     with terminal(stand_in) as (fd, _, said):
         pty_bridge.write_speed(fd, 3_000_000)
@@ -196,6 +199,7 @@ def test_an_impossible_speed_is_said_and_the_rest_goes_on(stand_in):
         assert read_all(fd, 10) == b"still here"
 
 
+@pytest.mark.usefixtures("pseudo_terminals")
 def test_a_program_that_does_not_read_stops_the_board(stand_in, monkeypatch):
     monkeypatch.setattr(pty_bridge, "_STOP_BYTES", 6_000)
     monkeypatch.setattr(pty_bridge, "_GO_ON_BYTES", 1_000)
@@ -215,6 +219,7 @@ def test_a_program_that_does_not_read_stops_the_board(stand_in, monkeypatch):
         wait_for(lambda: not stand_in.suspended)
 
 
+@pytest.mark.usefixtures("pseudo_terminals")
 def test_breaks_and_errors_are_said(stand_in):
     with terminal(stand_in) as (_, _, said):
         stand_in.notify(Command.NOTIFY_LINESTATE, bytes([0x10, 0, 0, 1, 2]))

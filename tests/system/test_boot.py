@@ -33,7 +33,7 @@ from tierv.sim.model import SIMULATION_BAUD, Model, ModelParams, build_model
 from tierv.sim.run import Simulation
 from tierv.soc import map as soc_map
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("pseudo_terminals")]
 
 #: DDR3 and a flash with four data pins; SDRAM whose bytes can't be masked and one data pin.
 BOARDS = ("arty", "colorlight_i9")

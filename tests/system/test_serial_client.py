@@ -6,6 +6,7 @@ import os
 import threading
 import time
 
+import pytest
 from board import TIMEOUT_S, board
 from board_gateway import Gateway
 
@@ -26,6 +27,7 @@ def wait_for(condition) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.usefixtures("pseudo_terminals")
 def test_what_a_program_writes_and_sets_on_the_terminal_reaches_the_serial_port(tmp_path):
     path = tmp_path / "board.sock"
     said: list[str] = []
