@@ -37,6 +37,8 @@ class Gains:
     cycles: Mapping[Sequence[str], Mapping[str, int]]
     #: Name and version.
     compiler: str
+    #: 0 if CoreMark was not run.
+    coremark_iterations: int
 
     def percent(self, program: str, extensions: Sequence[str]) -> float:
         """Cycles saved, of those without any extension."""
@@ -49,20 +51,29 @@ class Gains:
             # Rounded first, for a little below zero is no "-0.0".
             cells = (f"{round(self.percent(program, choice), 1) + 0.0:.1f} %" for choice in CHOICES)
             lines.append([program, *cells])
-        return "\n".join([*markdown(lines), "", f"{self.compiler}.", ""])
+        run = f"{self.compiler}."
+        if self.coremark_iterations:
+            run += f" CoreMark: {self.coremark_iterations} iterations."
+        return "\n".join([*markdown(lines), "", run, ""])
 
 
 def update(gains: Gains) -> None:
     """Make these the gains that the manual shows."""
     rows = [{"extensions": choice, **cycles} for choice, cycles in gains.cycles.items()]
-    GOLDEN.write_text(json.dumps({"compiler": gains.compiler, "cycles": rows}, indent=1) + "\n")
+    kept = {
+        "compiler": gains.compiler,
+        "coremark_iterations": gains.coremark_iterations,
+        "cycles": rows,
+    }
+    GOLDEN.write_text(json.dumps(kept, indent=1) + "\n")
     MANUAL.write_text(fill(MANUAL.read_text(), gains.table(), MARKER))
 
 
 def read() -> Gains:
     """The gains that the manual shows."""
     kept = json.loads(GOLDEN.read_text())
-    return Gains({tuple(row.pop("extensions")): row for row in kept["cycles"]}, kept["compiler"])
+    cycles = {tuple(row.pop("extensions")): row for row in kept["cycles"]}
+    return Gains(cycles, kept["compiler"], kept["coremark_iterations"])
 
 
 def measure_gains(coremark: Path | None, iterations: int) -> Gains:
@@ -78,4 +89,4 @@ def measure_gains(coremark: Path | None, iterations: int) -> Gains:
         if coremark:
             times["coremark"] = run_coremark(core, coremark, iterations, choice)
         cycles[choice] = {name: time.cycles for name, time in times.items()}
-    return Gains(cycles, compiler())
+    return Gains(cycles, compiler(), iterations if coremark else 0)

@@ -17,13 +17,14 @@ def test_the_table_tells_of_the_cycles_without_extensions_how_many_are_saved():
     cycles |= {
         choice: {"crc": 1000 - 10 * len(choice), "list": 401, "copy": 10_001} for choice in CHOICES
     }
-    head, rule, crc, other, same, _, tool = Gains(cycles, "gcc 1").table().splitlines()
+    head, rule, crc, other, same, _, tool = Gains(cycles, "gcc 1", 3).table().splitlines()
     assert head == "| | Zba | Zbb | Zba, Zbb | Zbs | Zba, Zbb, Zbs |"
     assert rule.count("|") == head.count("|")
     assert crc == "| crc | 1.0 % | 1.0 % | 2.0 % | 1.0 % | 3.0 % |"
     assert other.startswith("| list | -0.2 % |")
     assert same.startswith("| copy | 0.0 % |")
-    assert tool == "gcc 1."
+    assert tool == "gcc 1. CoreMark: 3 iterations."
+    assert Gains(cycles, "gcc 1", 0).table().endswith("\ngcc 1.\n")
 
 
 def test_the_manual_has_the_gains_that_are_kept():
@@ -36,7 +37,7 @@ def test_gains_are_written_as_they_are_read(monkeypatch, tmp_path):
     monkeypatch.setattr(extensions, "GOLDEN", kept)
     monkeypatch.setattr(extensions, "MANUAL", manual)
     cycles = {(): {"crc": 100}} | {choice: {"crc": 90} for choice in CHOICES}
-    gains = Gains(cycles, "gcc 1")
+    gains = Gains(cycles, "gcc 1", 0)
     extensions.update(gains)
     assert extensions.read() == gains
     text = manual.read_text()
@@ -71,7 +72,10 @@ def test_each_choice_runs_on_a_core_that_has_them_all(monkeypatch, tmp_path):
     assert asked == [((1, EXTENSIONS), choice) for choice in ((), *CHOICES)]
     assert gains.percent("coremark", EXTENSIONS) == pytest.approx(1.5)
     assert gains.percent("crc", ("zba",)) == 0
-    assert list(extensions.measure_gains(None, 3).cycles[()]) == ["crc", "echo"]
+    assert gains.coremark_iterations == 3
+    without = extensions.measure_gains(None, 3)
+    assert list(without.cycles[()]) == ["crc", "echo"]
+    assert without.coremark_iterations == 0
 
 
 def test_an_echo_takes_a_few_hundred_cycles_and_more_for_more_bytes():
