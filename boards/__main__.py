@@ -168,7 +168,8 @@ def load_board(board: Board, with_bios: bool, debug: bool) -> None:
     """Load the bitstream into the FPGA, until it loses power."""
     board = _variant(board, with_bios, debug)
     path = _bitstream(board)
-    load.run(load.load_commands(board, path), board, path)
+    with locked(Project(board).folder):
+        load.run(load.load_commands(board, path), board, path)
 
 
 @main.command()
@@ -178,15 +179,18 @@ def load_board(board: Board, with_bios: bool, debug: bool) -> None:
 @click.option("--program", type=_FILE, help="Write this instead: a program that the BIOS boots.")
 def flash(board: Board, with_bios: bool, debug: bool, program: Path | None) -> None:
     """Write the bitstream to the flash from which the FPGA starts, or a program behind it."""
-    if program is not None:
-        image = Project(board).folder / "program.bin"
-        image.parent.mkdir(parents=True, exist_ok=True)
-        image.write_bytes(flash_image(board, program.read_bytes()))
-        load.run(load.program_commands(board, image), board, image)
-        return
-    board = _variant(board, with_bios, debug)
-    path = _bitstream(board)
-    load.run(load.flash_commands(board, path), board, path)
+    if program is None:
+        board = _variant(board, with_bios, debug)
+    folder = Project(board).folder
+    with locked(folder):
+        if program is None:
+            path = _bitstream(board)
+            commands = load.flash_commands(board, path)
+        else:
+            path = folder / "program.bin"
+            path.write_bytes(flash_image(board, program.read_bytes()))
+            commands = load.program_commands(board, path)
+        load.run(commands, board, path)
 
 
 @main.command("selftest")

@@ -229,7 +229,7 @@ def test_loading_says_what_is_missing(name, command, nothing_installed, elsewher
     board = BOARDS[name]
     vendors = board.family in vendor.TOOLS
     path = vendor.bitstream(Project(board)) if vendors else Ecp5Flow(Project(board)).bitstream
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
     status, text = invoke(command, name)
     assert status == 1
@@ -289,8 +289,12 @@ def test_firmware_without_a_routed_design_is_refused(elsewhere):
     assert "board must be one with an ECP5 for this, not arty" in text
 
 
-@pytest.mark.parametrize("command", [["firmware", "ecpix5"], ["bitstream", "de0_nano"]])
-def test_who_builds_what_is_being_built_waits(elsewhere, command):
+@pytest.mark.parametrize(
+    "command",
+    [["firmware", "ecpix5"], ["bitstream", "de0_nano"], ["load", "arty"], ["flash", "arty"]],
+    ids=" ".join,
+)
+def test_who_builds_or_loads_what_is_being_built_waits(elsewhere, command):
     folder = Project(BOARDS[command[1]]).folder
     code = (
         "import pathlib, sys; from tierv.boards import __main__, project;"
