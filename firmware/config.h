@@ -233,6 +233,14 @@
 
 #define NET_PACKETS (NET_RECEIVE_PACKETS + NET_PROTOCOL_PACKETS + NET_APPLICATION_PACKETS)
 
+/* One more for a MAC with rings in local memory, which can't reach those that serial ports fill: it goes out in
+ * place of one of them when no received frame's is free. */
+#ifdef ETHDMA_OWNED_BIT
+#define NET_COPY_PACKETS 1
+#else
+#define NET_COPY_PACKETS 0
+#endif
+
 #define CONFIG_IS_POWER_OF_TWO(n) ((n) > 0 && ((n) & ((n) - 1)) == 0)
 
 _Static_assert(NET_BUFFER_BYTES >= 1514 && NET_BUFFER_BYTES % 4 == 0,
@@ -254,7 +262,7 @@ _Static_assert(APPLICATION_SHARE_TRAP_CYCLES >= 0 && APPLICATION_SHARE_TRAP_CYCL
 _Static_assert(CONFIG_IS_POWER_OF_TWO(NET_RING_SLOTS), "NET_RING_SLOTS must be a power of two");
 _Static_assert(NET_RING_SLOTS >= NET_PACKETS, "NET_RING_SLOTS must hold all packets");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(NET_TRANSMIT_SLOTS), "NET_TRANSMIT_SLOTS must be a power of two");
-_Static_assert(NET_TRANSMIT_SLOTS >= NET_PACKETS + NET_SERIAL_PACKETS,
+_Static_assert(NET_TRANSMIT_SLOTS >= NET_PACKETS + NET_SERIAL_PACKETS + NET_COPY_PACKETS,
               "NET_TRANSMIT_SLOTS must hold all packets and those of serial ports");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(ETHMAC_DMA_RECEIVE) && ETHMAC_DMA_RECEIVE <= 256,
               "ETHMAC_DMA_RECEIVE must be a power of two up to 256");

@@ -18,10 +18,22 @@ enum {
     STOP_ROUNDS = CONFIG_CLOCK_FREQUENCY / 500
 };
 
+/* A packet of home COPY comes back whatever becomes of others: it waits in no ring to be sent. */
+static packet_t *take_free(net_t *net)
+{
+    packet_t *packet = RING_POP(&net->free);
+
+    if (packet == NULL) {
+        packet = net->copy;
+        net->copy = NULL;
+    }
+    return packet;
+}
+
 /* What goes out in place of a packet whose buffer the MAC can't reach; NULL if there is nothing now. */
 static COLD packet_t *copy_within_reach(ethmac_t *mac, packet_t *packet)
 {
-    packet_t *copy = RING_POP(&mac->net->free);
+    packet_t *copy = take_free(mac->net);
 
     if (copy != NULL) {
         copy->length_bytes = packet->length_bytes;
@@ -49,7 +61,8 @@ COLD bool ethmac_send_of_others(net_port_t *port, packet_t *packet)
             return false;
         }
     }
-    if (++mac->unreported == NET_SENT_BATCH) {
+    /* The next one may be waiting for the copy. */
+    if (++mac->unreported == NET_SENT_BATCH || packet->home == PACKET_HOME_COPY) {
         mac->unreported = 0;
         event = ETHMAC_EVENT;
     }
@@ -138,6 +151,7 @@ void ethmac_init(ethmac_t *mac, net_t *net)
                       .net = net};
     link(mac->receive_ring, ETHMAC_RECEIVE_FRAMES);
     link(mac->transmit_ring, ETHMAC_TRANSMIT_FRAMES);
+    (void)net_add_packets(net, PACKET_HOME_COPY, &mac->copy, mac->copy_frame, NET_COPY_PACKETS);
     fill(mac);
     mmio_write(CSR_ETHDMA_RECEIVE_RING_ADDR, (uint32_t)(uintptr_t)mac->receive_ring);
     mmio_write(CSR_ETHDMA_RECEIVE_LAST_ADDR, ETHMAC_RECEIVE_FRAMES - 1);

@@ -17,6 +17,8 @@ typedef struct {
     net_t *net;
     uint32_t told_at; /* frames for which there is an event */
     uint32_t unreported; /* packets sent, of other homes than RECEIVE, and no event asked for */
+    packet_t copy;
+    _Alignas(4) uint8_t copy_frame[NET_BUFFER_BYTES];
     ethmac_place_t receive_ring[ETHMAC_RECEIVE_FRAMES];
     ethmac_place_t transmit_ring[ETHMAC_TRANSMIT_FRAMES];
 } ethmac_t;

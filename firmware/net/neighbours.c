@@ -239,6 +239,13 @@ net_verdict_t arp_resolve(net_t *net, be32_t address, packet_t *packet)
     return NET_KEPT;
 }
 
+bool arp_awaits(net_t *net, be32_t address)
+{
+    const arp_entry_t *entry = find(net, address);
+
+    return entry != NULL && entry->waiting != NULL;
+}
+
 void arp_flush(net_t *net)
 {
     for (uint32_t i = 0; i < ARP_ENTRIES; i++) {

@@ -12,6 +12,9 @@ net_verdict_t arp_input(net_t *net, packet_t *packet);
  * it, NET_FREE if all entries are open questions; nothing is counted for the packet. */
 net_verdict_t arp_resolve(net_t *net, be32_t address, packet_t *packet);
 
+/* True if a packet waits for the neighbour: the next one would take its place. */
+bool arp_awaits(net_t *net, be32_t address);
+
 /* Asks all for `target` in the name of `sender`: a probe if that is 0, an announcement if both are the
  * same (RFC 5227). False if there is no packet for it. */
 bool arp_ask_all(net_t *net, be32_t sender, be32_t target);

@@ -9,6 +9,7 @@
  *   home PROTOCOL     the list `spare`     what the stack itself sends; private to its tier
  *   home APPLICATION  the ring `supply`    what the application writes
  *   home SERIAL       the list `serial`    what serial ports fill; private to the protocol tier
+ *   home COPY         the word `copy`      what the driver sends in place of one that is out of its reach
  *
  *      tier 2 (ISR)               tier 1 (protocol)                    tier 0 (application)
  *
@@ -76,6 +77,7 @@ typedef enum {
     PACKET_HOME_PROTOCOL,
     PACKET_HOME_APPLICATION,
     PACKET_HOME_SERIAL,
+    PACKET_HOME_COPY,
     PACKET_HOMES
 } packet_home_t;
 

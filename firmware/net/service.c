@@ -9,7 +9,8 @@ bool net_add_packets(net_t *net, packet_home_t home, packet_t *packets, uint8_t 
     static const uint32_t limits[] = {[PACKET_HOME_RECEIVE] = NET_RECEIVE_PACKETS,
                                       [PACKET_HOME_PROTOCOL] = NET_PROTOCOL_PACKETS,
                                       [PACKET_HOME_APPLICATION] = NET_APPLICATION_PACKETS,
-                                      [PACKET_HOME_SERIAL] = NET_SERIAL_PACKETS};
+                                      [PACKET_HOME_SERIAL] = NET_SERIAL_PACKETS,
+                                      [PACKET_HOME_COPY] = NET_COPY_PACKETS};
 
     if (count > limits[home] - net->added[home]) {
         return false;
@@ -39,6 +40,9 @@ static __attribute__((noinline)) void release_home(net_t *net, packet_t *packet)
     case PACKET_HOME_APPLICATION:
         net->to_application = true;
         check_stored(net, RING_PUSH(&net->supply, packet));
+        break;
+    case PACKET_HOME_COPY:
+        net->copy = packet;
         break;
     case PACKET_HOME_PROTOCOL:
         packet->next = net->spare;

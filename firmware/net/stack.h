@@ -89,6 +89,7 @@ typedef struct net {
     RING(NET_RING_SLOTS) received;
     RING(NET_TRANSMIT_SLOTS) transmit;
     RING(NET_TRANSMIT_SLOTS) sent;
+    packet_t *volatile copy; /* NULL: on its way */
     /* protocol tier to application tier and back */
     RING(NET_RING_SLOTS) supply;
     RING(NET_RING_SLOTS) outbox;

@@ -311,6 +311,13 @@ net_verdict_t udp_input_datagram(net_t *net, packet_t *packet)
     return deliver(net, packet);
 }
 
+static be32_t next_hop(const net_t *net, be32_t destination)
+{
+    bool is_neighbour = ((destination ^ net->address) & net->netmask) == 0;
+
+    return is_neighbour ? destination : net->gateway;
+}
+
 /* Fills in the Ethernet destination, or lets the packet wait for it. */
 static net_verdict_t route(net_t *net, packet_t *packet)
 {
@@ -325,8 +332,12 @@ static net_verdict_t route(net_t *net, packet_t *packet)
         ethernet_put_address(packet->frame, &mac);
         return NET_TRANSMIT;
     }
-    bool is_neighbour = ((destination ^ net->address) & net->netmask) == 0;
-    return arp_resolve(net, is_neighbour ? destination : net->gateway, packet);
+    return arp_resolve(net, next_hop(net, destination), packet);
+}
+
+bool udp_awaits_neighbour(net_t *net, be32_t destination)
+{
+    return arp_awaits(net, next_hop(net, destination));
 }
 
 /* Why a datagram can't be sent, or WIRE_OK. */
@@ -345,8 +356,7 @@ static net_counter_t check_output(const net_t *net, const packet_t *packet)
     if (net->address == 0) {
         return destination == IPV4_BROADCAST ? WIRE_OK : COUNT_UDP_SEND_DROP_ROUTE;
     }
-    bool is_neighbour = ((destination ^ net->address) & net->netmask) == 0;
-    return is_group || is_neighbour || net->gateway != 0 ? WIRE_OK : COUNT_UDP_SEND_DROP_ROUTE;
+    return is_group || next_hop(net, destination) != 0 ? WIRE_OK : COUNT_UDP_SEND_DROP_ROUTE;
 }
 
 /* A datagram to anybody. */

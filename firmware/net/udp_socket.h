@@ -60,6 +60,10 @@ udp_result_t udp_close(net_t *net, udp_socket_t *socket);
 
 /* --- in the protocol tier --------------------------------------------------------------------- */
 
+/* True if a datagram on the way to a host waits for a neighbour's Ethernet address: the next one would take its
+ * place. */
+bool udp_awaits_neighbour(net_t *net, be32_t destination);
+
 /* Makes `packet` a datagram from `socket` to a peer (port in host order). */
 static inline void udp_address(packet_t *packet, const udp_socket_t *socket, be32_t address,
                                uint32_t port)

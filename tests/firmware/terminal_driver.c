@@ -5,6 +5,7 @@
  *   take HEX TIME                    a byte at a time, as the exact path of the server does it
  *   burst HEX TIME                   one to three bytes at once; the caller knows that no rule is met
  *   now TIME                         nothing has come; `left` cycles until a rule is due
+ *   limit TIME                       bytes have waited for long
  *   control PORTS ROOM HEX           a control datagram from 10.0.0.2 port 4711
  *   levels BYTES CHARACTER BIT USABLE   for a packet of so many bytes by the rules
  *   haste CHARACTER LEVEL TIME       for so many characters in the FIFO
@@ -287,6 +288,8 @@ static void run(const char *command)
         run_burst();
     } else if (strcmp(command, "now") == 0) {
         run_now();
+    } else if (strcmp(command, "limit") == 0) {
+        packer_limit_age(&packer, text_number(1));
     } else if (strcmp(command, "levels") == 0) {
         run_levels();
     } else if (strcmp(command, "haste") == 0) {

@@ -100,6 +100,26 @@ def test_the_next_moment_is_that_of_the_first_rule(program, rules, age, gap):
         assert lines == []
 
 
+@given(
+    waited=st.one_of(st.integers(0, 2000), st.integers(0, (1 << 32) - 1)),
+    now=st.integers(0, (1 << 32) - 1),
+    by_idle=st.booleans(),
+)
+@examples(300)
+def test_what_has_waited_for_however_long_is_due_no_later_than_by_its_rule(
+    program, waited, now, by_idle
+):
+    time, idle = (0, 1000) if by_idle else (1000, 0)
+    program.command(f"rules {Rules(time, idle, MAX_LENGTH, b'')}")
+    program.command(f"take 62 {(now - waited) & 0xFFFFFFFF}")
+    program.command(f"limit {now}")
+    lines = program.command(f"now {now}")
+    if waited < 1000:
+        assert lines == [f"left {1000 - waited}"]
+    else:
+        assert closed(lines) == [("idle" if by_idle else "time", b"b")]
+
+
 LINES = st.tuples(
     st.integers(7, 12), st.integers(8, 5000), st.sampled_from([1, 2, 12, 48, 192])
 )  # bits of a character, cycles of a bit, usable depth

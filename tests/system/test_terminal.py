@@ -266,26 +266,6 @@ def test_a_client_that_suspends_gets_everything_when_it_resumes(system):
     assert said.bytes_of(0) == data
 
 
-def test_a_purge_throws_away_and_counts(system):
-    talk = Conversation(
-        system,
-        control_frame(0, peer_is_here(), protocol.number(Command.PACK_TIME, 0)),
-    )
-    purge = control_frame(0, protocol.number(Command.PURGE_DATA, protocol.Purge.RECEIVED))
-    frames = [
-        Frame(purge, talk.start + 100_000),
-        Frame(control_frame(0, protocol.number(Command.PACK_TIME, 100)), talk.start + 200_000),
-        Frame(control_frame(0, ASK_COUNTERS), talk.start + 500_000),
-    ]
-    uart = [
-        UartBytes(pin(0), b"thrown away", talk.start),
-        UartBytes(pin(0), b"kept", talk.start + 300_000),
-    ]
-    said = talk.run(frames, uart)
-    assert said.bytes_of(0) == b"kept"
-    assert said.counters(0)["PURGED_BYTES"] == len(b"thrown away")
-
-
 def test_the_first_sender_is_the_peer_until_another_is_set(system):
     talk = Conversation(system, control_frame(1, protocol.number(Command.PACK_TIME, 100)))
     step = 200_000

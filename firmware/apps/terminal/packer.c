@@ -45,6 +45,17 @@ bool packer_next_time(const packer_t *packer, uint32_t now, uint32_t *cycles)
     return true;
 }
 
+static uint32_t limit_age(uint32_t time, uint32_t now)
+{
+    return now - time > PACKER_MAX_CYCLES ? now - PACKER_MAX_CYCLES : time;
+}
+
+void packer_limit_age(packer_t *packer, uint32_t now)
+{
+    packer->first_time = limit_age(packer->first_time, now);
+    packer->last_time = limit_age(packer->last_time, now);
+}
+
 packet_t *packer_end(packer_t *packer)
 {
     packet_t *packet = packer->packet;

@@ -124,6 +124,10 @@ static inline packer_verdict_t packer_check_time(const packer_t *packer, uint32_
  * if that is over. */
 bool packer_next_time(const packer_t *packer, uint32_t now, uint32_t *cycles);
 
+/* Makes bytes that have waited for longer than any rule as old as that, so that times may still be compared. None
+ * came after `now`. */
+void packer_limit_age(packer_t *packer, uint32_t now);
+
 /* Appends a byte received at `time`, which closes the packet or not. packer_check_time() said that no
  * time had come, and the packet has room. */
 packer_verdict_t packer_take(packer_t *packer, uint8_t byte, uint32_t time);

@@ -43,7 +43,6 @@ typedef struct {
     control_port_t control;
     control_peer_t client; /* who is notified; port 0: nobody */
     uint32_t lent;         /* packets that the port has */
-    bool awaits_neighbour; /* a packet of it waits for the peer's Ethernet address */
     bool told_suspend;     /* the client has been told to send no more */
     uint32_t told_events;  /* of terminal_port_t.events */
     uint32_t told_cts_changes;
@@ -57,7 +56,7 @@ typedef struct {
     levels_line_t line;
     levels_t first_levels; /* while the packet is empty, and behind its first byte; for any length */
     levels_t later_levels;
-    uint32_t levels_set;  /* as the port has them */
+    uint32_t levels_set;  /* as the port has them; UINT32_MAX: not known */
     uint32_t watched;     /* the time of a byte for which the alarm is set */
     uint32_t enabled;     /* events */
     int32_t held;         /* a character that has found no packet, or -1 */
@@ -119,6 +118,18 @@ static inline uint32_t terminal_now(void)
 
 /* Moves characters from the FIFO into packets, closes those that are due, and says when to look again. */
 void terminal_receive(terminal_port_t *port, uint32_t before, uint32_t level);
+
+/* Whether the port calls for one of its events. */
+static inline void terminal_enable(terminal_port_t *port, uint32_t event, bool on)
+{
+    uint32_t others = port->enabled & ~event;
+    uint32_t events = on ? others | event : others;
+
+    if (events != port->enabled) {
+        port->enabled = events;
+        mmio_write(port->serial->base + SERIAL_REGISTER(EV_ENABLE), events);
+    }
+}
 
 /* Moves words from the queue to a FIFO that has `space`. */
 void terminal_transmit(terminal_port_t *port, uint32_t space);

@@ -199,23 +199,20 @@ static void set_levels(terminal_port_t *port)
     }
 }
 
-static void enable_receive(terminal_port_t *port, bool on)
-{
-    uint32_t others = port->enabled & ~(uint32_t)TERMINAL_RECEIVE_EVENT;
-    uint32_t events = on ? others | TERMINAL_RECEIVE_EVENT : others;
-
-    if (events != port->enabled) {
-        port->enabled = events;
-        mmio_write(port->serial->base + SERIAL_REGISTER(EV_ENABLE), events);
-    }
-}
-
 static COLD void starve(terminal_port_t *port)
 {
     port->starved += (port->enabled & TERMINAL_RECEIVE_EVENT) != 0;
-    enable_receive(port, false);
+    terminal_enable(port, TERMINAL_RECEIVE_EVENT, false);
     alarm_set(&port->alarm, STARVED_CYCLES);
     post(port);
+}
+
+/* There are packets again, for characters that may have waited for long. */
+static COLD void go_on(terminal_port_t *port)
+{
+    terminal_enable(port, TERMINAL_RECEIVE_EVENT, true);
+    /* A character's time is up to a part of its stop bit ahead. */
+    packer_limit_age(&port->packer, terminal_now() + port->line.bit_cycles);
 }
 
 /* Closes the packet if it was due before the FIFO was looked at, or has the alarm wait for that. */
@@ -261,7 +258,9 @@ void terminal_receive(terminal_port_t *port, uint32_t before, uint32_t level)
         starve(port);
         return;
     }
-    enable_receive(port, true);
+    if (UNLIKELY((port->enabled & TERMINAL_RECEIVE_EVENT) == 0)) {
+        go_on(port);
+    }
     watch_time(port, before);
     set_levels(port);
 }
@@ -273,8 +272,7 @@ void terminal_apply_rules(terminal_port_t *port)
     rules.length = UINT16_MAX;
     port->first_levels = levels_for(&rules, 0, &port->line);
     port->later_levels = levels_for(&rules, 1, &port->line);
-    /* Whatever the registers have. */
-    port->levels_set = 0;
+    port->levels_set = UINT32_MAX;
 }
 
 #endif

@@ -11,6 +11,8 @@ udp_socket_t terminal_control_socket;
 
 /* Ports that wait for a packet, or for a neighbour's address. */
 static bool somebody_waits;
+/* A datagram of a port has been left to wait for an address. */
+static bool has_asked;
 
 void terminal_notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes)
 {
@@ -91,10 +93,16 @@ static bool send(terminal_port_t *port, packet_t *packet)
     }
     udp_address(packet, &office->socket, __builtin_bswap32(peer->address), peer->port);
     net_verdict_t verdict = udp_output(&network, packet);
-    /* Only the newest datagram waits for the address: those behind it stay here meanwhile. */
-    office->awaits_neighbour = verdict == NET_KEPT;
+    has_asked |= verdict == NET_KEPT;
     net_dispose(&network, packet, verdict);
     return verdict != NET_FREE;
+}
+
+/* Only the newest datagram waits for an address: those behind it, of whatever port, stay here meanwhile. */
+static bool awaits_neighbour(const terminal_port_t *port)
+{
+    return has_asked
+           && udp_awaits_neighbour(&network, __builtin_bswap32(port->office->control.peer.address));
 }
 
 /* Sends what is full; true if there was something. */
@@ -103,12 +111,12 @@ static bool send_full(terminal_port_t *port)
     terminal_office_t *office = port->office;
     bool any = false;
 
-    office->awaits_neighbour = office->awaits_neighbour && asks_neighbours();
-    while (!office->control.is_suspended && !office->awaits_neighbour) {
-        packet_t *packet = RING_POP(&port->full);
-        if (packet == NULL) {
+    while (!office->control.is_suspended && RING_COUNT(&port->full) != 0) {
+        if (awaits_neighbour(port)) {
+            somebody_waits = true;
             break;
         }
+        packet_t *packet = RING_POP(&port->full);
         uint32_t bytes = packet->payload_bytes;
         office->lent--;
         any = true;
@@ -148,6 +156,7 @@ static __attribute__((noinline)) void work_on_ports(void)
 
     terminal_has_work = false;
     somebody_waits = false;
+    has_asked = has_asked && asks_neighbours();
     COMPILER_BARRIER();
     for (uint32_t number = 0; number < UARTS; number++) {
         terminal_port_t *port = &terminal_ports[number];
@@ -159,7 +168,6 @@ static __attribute__((noinline)) void work_on_ports(void)
         any |= send_full(port);
         notify_events(port);
         terminal_refill(port);
-        somebody_waits |= port->office->awaits_neighbour;
     }
     if (any) {
         irq_kick(ETHMAC_INTERRUPT);

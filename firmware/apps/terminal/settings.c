@@ -195,6 +195,8 @@ static void purge_transmit(terminal_port_t *port)
 
     port->tail = port->head;
     port->taken_bytes = port->given_bytes;
+    /* The service that would find nothing left to send is not called any more. */
+    terminal_enable(port, TERMINAL_TRANSMIT_EVENT, false);
     serial_purge_transmit(port->serial);
     terminal_unlock(before);
     terminal_count(port, TERMINAL_COUNT_PURGED_BYTES, bytes);

@@ -168,9 +168,7 @@ static void follow_client(terminal_port_t *port)
     mmio_write(port->serial->base + SERIAL_REGISTER(EV_PENDING), TERMINAL_CTS_EVENT);
 
     port->watches_cts = watches;
-    port->enabled = (port->enabled & ~(uint32_t)TERMINAL_CTS_EVENT)
-                    | (watches ? (uint32_t)TERMINAL_CTS_EVENT : 0);
-    mmio_write(port->serial->base + SERIAL_REGISTER(EV_ENABLE), port->enabled);
+    terminal_enable(port, TERMINAL_CTS_EVENT, watches);
     terminal_unlock(before);
 }
 

@@ -27,12 +27,7 @@ void terminal_transmit(terminal_port_t *port, uint32_t space)
     COMPILER_BARRIER();
     port->taken_bytes = taken_bytes;
     port->tail = tail;
-    uint32_t others = port->enabled & ~(uint32_t)TERMINAL_TRANSMIT_EVENT;
-    uint32_t events = tail != head ? others | TERMINAL_TRANSMIT_EVENT : others;
-    if (events != port->enabled) {
-        port->enabled = events;
-        mmio_write(port->serial->base + SERIAL_REGISTER(EV_ENABLE), events);
-    }
+    terminal_enable(port, TERMINAL_TRANSMIT_EVENT, tail != head);
     if (UNLIKELY(port->office->told_suspend) && terminal_queue_room(port) >= TERMINAL_TRANSMIT_WORDS / 2) {
         terminal_leave_work(port);
         context_post_protocol();
