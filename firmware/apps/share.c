@@ -12,6 +12,9 @@ SET_BEFORE_RUN uint32_t application_share_percent = APPLICATION_SHARE_PERCENT;
 
 enum { INTERVAL_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * APPLICATION_SHARE_INTERVAL_US };
 
+/* What is owed beyond that is forgotten: the clock may have come round while nobody counted. */
+enum { MOST_OWED_CYCLES = CONFIG_CLOCK_FREQUENCY / 10 };
+
 #if defined(CONTEXT_TIERS) && !TIERV_HAS_COUNTERS
 _Static_assert(APPLICATION_SHARE_PERCENT == 0,
               "APPLICATION_SHARE_PERCENT must be 0 in a core with tiers and without counters");
@@ -74,12 +77,12 @@ static void count(void)
     uint32_t clock = alarm_clock();
     uint32_t cycles = used_cycles();
     uint32_t passed = clock - counted_clock;
-    uint32_t brought = (uint32_t)((uint64_t)passed * rate >> 16);
-    int32_t now = left + (int32_t)brought - (int32_t)(cycles - counted_cycles);
+    int64_t brought = (int64_t)((uint64_t)passed * rate >> 16);
+    int64_t now = left + brought - (cycles - counted_cycles);
 
     counted_clock = clock;
     counted_cycles = cycles;
-    left = now < most ? now : most;
+    left = now > most ? most : now < -MOST_OWED_CYCLES ? -MOST_OWED_CYCLES : (int32_t)now;
 }
 
 void share_look(void)

@@ -1,0 +1,51 @@
+"""The application's share on the host: how long frames wait, whatever was before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from host_build import BUILD, TESTS, Program, build
+
+CLOCK_HZ = 100_000_000
+#: From the look at the clock that begins to wait to the next.
+INTERVAL_CYCLES = 25_000
+
+
+@pytest.fixture
+def host() -> Iterator[Program]:
+    generated = BUILD / "share-headers" / "generated"
+    generated.mkdir(parents=True, exist_ok=True)
+    (generated / "soc.h").write_text(
+        f"#define CONFIG_CLOCK_FREQUENCY {CLOCK_HZ}\n#define CONFIG_CPU_TIERS 1\n#define UARTS 0\n"
+    )
+    sources = [TESTS / "share_driver.c", TESTS / "text.c"]
+    defines = ["CONTEXT_POLLED"]
+    path = build("share_driver", sources, include=[generated.parent], defines=defines)
+    program = Program(path)
+    yield program
+    program.close()
+
+
+def wait(host: Program, quiet: int, used: int = 0) -> int:
+    (answer,) = host.command(f"wait {quiet} {used}")
+    return int(answer)
+
+
+@pytest.mark.parametrize("quiet_s", [0.001, 20, 26, 27, 30, 42, 44, 75])
+def test_after_a_quiet_time_of_any_length_frames_go_on_at_once(host, quiet_s):
+    assert wait(host, round(quiet_s * CLOCK_HZ)) < INTERVAL_CYCLES
+
+
+def test_frames_wait_until_the_application_has_had_its_share(host):
+    # 20 % of them: what was too much is there after five quarters of it.
+    too_much = 400_000
+    expected = too_much * 5 // 4
+    waited = wait(host, 0, 20_000 + too_much)
+    assert expected <= waited <= expected * 1.1 + 2 * INTERVAL_CYCLES
+
+
+def test_no_more_than_a_tenth_of_a_second_is_paid_back(host):
+    # The clock comes round; what the services used meanwhile is more than it seems to have brought.
+    waited = wait(host, 1 << 32, 1 << 29)
+    assert waited <= CLOCK_HZ // 10 * 1.4
