@@ -129,7 +129,7 @@ bool groups_leave(net_t *net, be32_t group)
         && send(net, IGMP_LEAVE, GROUP_ALL_ROUTERS, group)) {
         net_count(net, COUNT_IGMP_LEFT);
     }
-    entry->address = 0;
+    *entry = (group_t){.address = 0};
     return true;
 }
 

@@ -155,6 +155,12 @@ def test_last_reporter_says_that_it_leaves(member: NetHost) -> None:
     assert member.command(f"leave {GROUP}").result == 0
 
 
+def test_group_that_is_left_before_its_second_report_is_not_reported_again(net: NetHost) -> None:
+    join(net)
+    assert net.command(f"leave {GROUP}").sent == [message(LEAVE, GROUP, ALL_ROUTERS)]
+    assert until_report(net, 2 * UNSOLICITED_REPORT_INTERVAL_S) > 2 * UNSOLICITED_REPORT_INTERVAL_S
+
+
 def test_group_joined_twice_is_left_the_second_time(member: NetHost) -> None:
     assert join(member) == []
     assert member.command(f"leave {GROUP}").sent == []
