@@ -174,6 +174,11 @@
 #define IPV4_TTL 64
 #endif
 
+/* The same of datagrams to multicast groups: 1 keeps them in the subnet (RFC 1112 section 6.1). */
+#ifndef IPV4_MULTICAST_TTL
+#define IPV4_MULTICAST_TTL 1
+#endif
+
 /* Bytes that wait in each direction of the console, and to be sent by a serial port with rings: a power
  * of two. */
 #ifndef UART_RING_BYTES
@@ -298,5 +303,7 @@ _Static_assert(NETWORK_DHCP == 0 || NETWORK_DHCP == 1, "NETWORK_DHCP must be 0 o
 _Static_assert(DHCP_SPREAD_S > 0, "DHCP_SPREAD_S must not be 0");
 _Static_assert(DHCP_TRIES > 0 && DHCP_TRIES <= 255, "DHCP_TRIES must be from 1 to 255");
 _Static_assert(IPV4_TTL > 0 && IPV4_TTL <= 255, "IPV4_TTL must be from 1 to 255");
+_Static_assert(IPV4_MULTICAST_TTL >= 0 && IPV4_MULTICAST_TTL <= 255,
+              "IPV4_MULTICAST_TTL must be from 0 to 255");
 
 #endif

@@ -330,6 +330,7 @@ static net_verdict_t route(net_t *net, packet_t *packet)
     if (ipv4_is_multicast(destination)) {
         ethernet_address_t mac = ethernet_of_group(destination);
         ethernet_put_address(packet->frame, &mac);
+        ipv4_set_ttl(packet->frame + ETHERNET_HEADER_BYTES, IPV4_MULTICAST_TTL);
         return NET_TRANSMIT;
     }
     return arp_resolve(net, next_hop(net, destination), packet);

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from checksums import check_checksums
 from net_frames import ALL_MAC, PEER, PEER_MAC, arp_request, ethernet, icmp_echo, udp
 from net_host import (
     ADDRESS,
@@ -241,6 +242,13 @@ def test_broadcast_goes_out_at_once(known: NetHost, to: str) -> None:
 def test_multicast_goes_to_its_group_address(known: NetHost) -> None:
     frame = Ether(known.send(0, b"x", "239.129.2.3", 9).sent[0])
     assert frame.dst == "01:00:5e:01:02:03"
+
+
+def test_only_multicast_stays_in_the_subnet(known: NetHost) -> None:
+    for to, ttl in (("239.129.2.3", 1), ("255.255.255.255", 64), (PEER, 64)):
+        frame = Ether(known.send(0, b"x", to, 9).sent[0])
+        assert frame[IP].ttl == ttl
+        check_checksums(frame)
 
 
 def test_without_gateway_only_the_subnet_is_reached(known: NetHost) -> None:
