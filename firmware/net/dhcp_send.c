@@ -23,8 +23,8 @@ void dhcp_send(dhcp_client_t *client, dhcp_type_t type)
     if (holds || type == DHCP_DISCOVER) {
         client->said_s = client->asking_s;
     }
-    request.seconds = client->said_s;
     /* Table 5. */
+    request.seconds = dhcp_asks(type) ? client->said_s : 0;
     if (!holds && type != DHCP_DISCOVER) {
         request.requested = client->lease.address;
         request.server = client->lease.server;

@@ -155,13 +155,14 @@ void dhcp_emit(uint8_t *at, const dhcp_request_t *request)
     static const uint8_t parameters[] = {OPTION_PARAMETERS, 5, OPTION_NETMASK, OPTION_ROUTERS,
                                          OPTION_LEASE, OPTION_RENEWAL, OPTION_REBINDING};
     uint8_t *option = at + DHCP_HEADER_BYTES;
+    bool asks = dhcp_asks(request->type);
 
     __builtin_memset(at, 0, DHCP_MESSAGE_BYTES);
     put_be16(at, BE16(BOOT_REQUEST << 8 | HARDWARE_ETHERNET));
     put_be16(at + 2, BE16(ETHERNET_ADDRESS_BYTES << 8));
     put_be32(at + 4, request->xid);
     put_u16(at + 8, request->seconds < 0xffff ? request->seconds : 0xffff);
-    put_u16(at + AT_FLAGS, request->client_address == 0 ? FLAG_BROADCAST : 0);
+    put_u16(at + AT_FLAGS, asks && request->client_address == 0 ? FLAG_BROADCAST : 0);
     put_be32(at + AT_CLIENT, request->client_address);
     ethernet_put_address(at + AT_MAC, &request->client);
     put_be32(at + AT_COOKIE, COOKIE);
@@ -170,7 +171,7 @@ void dhcp_emit(uint8_t *at, const dhcp_request_t *request)
     *option++ = (uint8_t)request->type;
     option = put_option_address(option, OPTION_REQUESTED, request->requested);
     option = put_option_address(option, OPTION_SERVER, request->server);
-    if (request->type == DHCP_DISCOVER || request->type == DHCP_REQUEST) {
+    if (asks) {
         for (uint32_t byte = 0; byte < sizeof(parameters); byte++) {
             *option++ = parameters[byte];
         }

@@ -52,10 +52,16 @@ typedef struct {
     be32_t xid;
     ethernet_address_t client;
     uint32_t seconds;      /* since it began to ask */
-    be32_t client_address; /* that it uses; with 0 it asks for broadcast answers */
+    be32_t client_address; /* that it uses; with 0 it asks for broadcast answers, if for any */
     be32_t requested;
     be32_t server;
 } dhcp_request_t;
+
+/* True for a message that wants an answer. */
+static inline bool dhcp_asks(dhcp_type_t type)
+{
+    return type == DHCP_DISCOVER || type == DHCP_REQUEST;
+}
 
 /* Reads a server's message (two-byte aligned) of `bytes` bytes. After WIRE_OK all options of ours
  * have the right length and every field for options has an end. */
