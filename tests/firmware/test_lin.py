@@ -172,6 +172,31 @@ def test_a_wrong_checksum_is_reported_and_the_old_data_stay(bus):
     assert bus.lin.read(0x21) == (1, b"\x07")
 
 
+@pytest.mark.parametrize("new", [Frame(True, 2), Frame(True, 4), Frame(False, 4)])
+def test_a_frame_that_replaces_another_within_a_response_does_not_take_it(bus, new):
+    data = b"\x11\x22"
+    bus.lin.add(0x21, Frame(False, 2))
+    bus.header(0x21)
+    bus.byte(data[0])
+    assert bus.lin.result("remove", 0x21) == OK
+    assert bus.lin.add(0x21, new) == OK
+    rest = bytes([data[1], reference_checksum(data, PROTECTED[0x21])])
+    assert bus.bytes(rest).report is None
+    assert bus.lin.read(0x21)[0] == 0
+
+
+def test_a_one_shot_frame_that_replaces_another_within_a_response_is_still_to_be_sent(bus):
+    bus.lin.add(0x21, Frame(True, 1))
+    bus.lin.write(0x21, b"a")
+    bus.header(0x21)
+    assert bus.lin.result("remove", 0x21) == OK
+    assert bus.lin.add(0x21, Frame(True, 2, once=True)) == OK
+    bus.echo()
+    assert bus.echo().report == (Outcome.SENT, 0x21, b"a")
+    bus.lin.write(0x21, b"bc")
+    assert answer(bus, 0x21)[0][:2] == b"bc"
+
+
 def test_no_response_and_half_a_response_are_told_apart(bus):
     bus.lin.add(0x21, Frame(False, 2))
     bus.header(0x21)

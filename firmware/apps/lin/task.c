@@ -89,13 +89,24 @@ static inline uint32_t begin_response(lin_node_t *node, uint32_t identifier, uin
     return LIN_DO_SEND | node->buffer[0];
 }
 
-static uint32_t finish_sending(lin_node_t *node, uint32_t now)
+/* The frame whose response ends. NULL if it has been removed meanwhile, and if another has its identifier. */
+static inline lin_frame_t *ending_frame(lin_node_t *node, lin_direction_t direction)
 {
     uint32_t number = node->by_identifier[node->identifier];
 
+    if (number == 0) {
+        return NULL;
+    }
+    lin_frame_t *frame = &node->frames[number - 1];
+    return frame->direction == direction && frame->bytes + 1u == node->bytes ? frame : NULL;
+}
+
+static uint32_t finish_sending(lin_node_t *node, uint32_t now)
+{
+    lin_frame_t *frame = ending_frame(node, LIN_PUBLISH);
+
     node->state = LIN_STATE_IDLE;
-    if (number != 0) {
-        lin_frame_t *frame = &node->frames[number - 1];
+    if (frame != NULL) {
         frame->sent = node->latched;
         if (frame->error_bit != LIN_NO_BIT) {
             node->response_error = false;
@@ -122,14 +133,13 @@ static inline uint32_t read_back(lin_node_t *node, uint32_t byte, uint32_t flags
 
 static uint32_t finish_receiving(lin_node_t *node, uint32_t now)
 {
-    uint32_t number = node->by_identifier[node->identifier];
+    lin_frame_t *frame = ending_frame(node, LIN_SUBSCRIBE);
     uint32_t bytes = node->bytes - 1u;
 
     node->state = LIN_STATE_IDLE;
-    if (number == 0) {
+    if (frame == NULL) {
         return 0;
     }
-    lin_frame_t *frame = &node->frames[number - 1];
     if (lin_checksum((frame->flags & LIN_CLASSIC) != 0, lin_protect(node->identifier),
                      node->buffer, bytes)
         != node->buffer[bytes]) {
