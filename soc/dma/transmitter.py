@@ -59,7 +59,8 @@ class Transmitter(LiteXModule):
         self._last = Signal()
         self._word = Signal(32)
         self._bytes = Signal(4)
-        self._index = Signal(HALF_BITS - 1)
+        #: Words of the frame that have come; their numbers are a bit narrower.
+        self._index = Signal(HALF_BITS)
         self.comb += [
             walk.ready.eq(reader.ready),
             walk.dat.eq(reader.dat),
