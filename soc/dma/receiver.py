@@ -157,7 +157,7 @@ class Receiver(LiteXModule):
         fsm.act(
             "FETCH",
             ring.fetch.eq(1),
-            If(ring.fetched, NextState("BEGIN")),
+            If(ring.fetched, If(self.enable, NextState("BEGIN")).Else(NextState("DISABLED"))),
             If(
                 ring.refused,
                 If(~self.enable, NextState("DISABLED")).Elif(
@@ -195,7 +195,7 @@ class Receiver(LiteXModule):
             NextState("SETTLE"),
             If(
                 (self.wrong & ~self.keep_wrong) | (self.long & ~self.keep_long),
-                NextState("BEGIN"),
+                If(self.enable, NextState("BEGIN")).Else(NextState("DISABLED")),
             ),
         )
         fsm.act("SETTLE", NextState("GIVE"))

@@ -222,6 +222,58 @@ async def a_ring_that_is_turned_off_begins_anew_and_lets_memory_be(dut):
     assert await bench.read("receive_missed") == 0
 
 
+async def owned(bench: DmaBench, descriptors: int) -> list[bool]:
+    """Which descriptors are the DMA's."""
+    places = [RECEIVE_RING + DESCRIPTOR_BYTES * index + 4 for index in range(descriptors)]
+    return [bool(await bench.get_word(place) & OWNED) for place in places]
+
+
+@cocotb.test()
+async def a_ring_that_is_turned_off_stops_also_while_frames_come_without_a_pause(dut):
+    bench = await start(dut, descriptors=16)
+    for index in range(16):
+        await bench.give_room(index, BUFFERS + 64 * index, 64)
+    for _ in range(40):
+        bench.bring(bench.rng.randbytes(64))
+    while await bench.read("receive_index") < 3:
+        pass
+    await bench.write("control", 0)
+    in_use = await bench.read("receive_index")
+    await bench.step(60)
+    assert bench.words
+    assert not await bench.read("active") & RECEIVE
+    given = 16 - sum(await owned(bench, 16))
+    assert in_use <= given <= in_use + 1
+    await bench.until_taken()
+    # A descriptor that was fetched but not used is used the next time.
+    for index in range(given):
+        await bench.give_room(index, BUFFERS + 64 * index, 64)
+    await bench.write("control", RECEIVE)
+    await bench.step(20)
+    frames = [bench.rng.randbytes(64) for _ in range(16)]
+    for frame in frames:
+        bench.bring(frame)
+    await bench.until_taken()
+    assert await bench.get(BUFFERS, 64 * 16) == b"".join(frames)
+    assert not any(await owned(bench, 16))
+    assert await bench.read("receive_missed") == 0
+
+
+@cocotb.test()
+async def a_ring_that_is_turned_off_stops_also_while_only_unwanted_frames_come(dut):
+    bench = await start(dut)
+    await bench.give_room(0, buffer(0), ROOM)
+    await bench.step(20)
+    for _ in range(40):
+        bench.bring(bench.rng.randbytes(64), wrong=True)
+    await bench.step(70)
+    await bench.write("control", 0)
+    await bench.step(60)
+    assert bench.words
+    assert not await bench.read("active") & RECEIVE
+    assert await owned(bench, 1) == [True]
+
+
 @cocotb.test()
 async def an_event_comes_with_the_number_of_frames_or_after_the_time(dut):
     bench = await start(dut, event_frames=3, event_cycles=500)
