@@ -168,7 +168,7 @@ mutants: setup $(VENV)/.formal
 
 fuzz: setup
 	@$(MAKE) --silent --no-print-directory packages APT_PACKAGES="$(FUZZ_PACKAGES)"
-	@$(BIN)/python tests/firmware/fuzz_run.py run --seconds $(FUZZ_SECONDS) $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python tests/firmware/fuzz_run.py run --seconds $(FUZZ_SECONDS) $(ARGS)
 
 lint: setup
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/codespell

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,3 +57,26 @@ def test_every_pinned_package_is_among_the_constraints():
 def test_the_core_imports_nothing_from_the_soc_or_boards():
     for path in (ROOT / "rtl").rglob("*.py"):
         assert not re.search(r"tierv\.(soc|boards|sim)", path.read_text()), path
+
+
+@pytest.mark.parametrize("target", ["formal", "coverage", "mutants", "fuzz"])
+def test_the_makefile_can_start_the_programs_of_the_tests(target):
+    dry = ["make", "-n", "--no-print-directory", target, f"BIN={Path(sys.executable).parent}"]
+    lines = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    program = re.match(r".*python (-m formal|\S+\.py)", lines.splitlines()[-1])[0]
+    done = subprocess.run(
+        f"{program} --help", shell=True, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Usage:" in done.stdout
+
+
+@pytest.mark.parametrize("document", ["README.md", "rtl/MANUAL.md", "CHANGELOG.md"])
+def test_the_commands_that_documents_name_are_there(document):
+    named = re.findall(r"python -m (tierv[\w.]+) (\w[\w-]*)", (ROOT / document).read_text())
+    assert named
+    for module, command in named:
+        package = importlib.import_module(module)
+        name = f"{module}.__main__" if hasattr(package, "__path__") else module
+        main = importlib.import_module(name).main
+        assert command in main.list_commands(click.Context(main)), f"{module} {command}"
