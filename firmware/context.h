@@ -41,7 +41,8 @@ void context_wait(void);
 #define CONTEXT_MUST_YIELD 0
 #endif
 
-/* Application: keeps the protocol service away from what both use. Short, and not nested. */
+/* Application: keeps the protocol service away from what both use, once it is over if it has begun. Short,
+ * and not nested. */
 static inline uint32_t context_lock(void);
 static inline void context_unlock(uint32_t before);
 

@@ -6,6 +6,7 @@ enum { STACK_BYTES = 2048 };
 static _Alignas(16) uint8_t interrupt_stack[STACK_BYTES];
 static _Alignas(16) uint8_t protocol_stack[STACK_BYTES];
 
+bool context_protocol_active;
 bool context_is_locked;
 uint32_t context_ceiling = TIERV_TIERS - 1;
 
@@ -80,7 +81,11 @@ static void protocol_tier(void *unused)
     for (;;) {
         tier_sleep();
         tier_clear_post(TIER_PROTOCOL);
+        context_protocol_active = true;
+        COMPILER_BARRIER();
         protocol_service();
+        COMPILER_BARRIER();
+        context_protocol_active = false;
     }
 }
 

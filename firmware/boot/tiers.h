@@ -14,9 +14,20 @@
 /* context_start() with another loop for TIER_INTERRUPT than that around interrupt_service(). */
 void context_start_loop(void (*loop)(void *), void *argument);
 
+/* The protocol service has begun and not ended. */
+extern bool context_protocol_active;
+
+/* The ceiling keeps the service from beginning. If it has begun already, the application runs where it waits
+ * for the bus. */
 static inline uint32_t context_lock(void)
 {
-    return tier_hold(TIER_PROTOCOL);
+    uint32_t before = tier_hold(TIER_PROTOCOL);
+
+    while (context_protocol_active) {
+        tier_release(before);
+        before = tier_hold(TIER_PROTOCOL);
+    }
+    return before;
 }
 
 static inline void context_unlock(uint32_t before)

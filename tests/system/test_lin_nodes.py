@@ -304,3 +304,24 @@ def test_a_port_that_is_given_back_is_the_terminal_server_s_again(system):
     session._send(b"to the port", 7001)
     result = session.run(system, ports=())
     assert result.uart(pin(0)) == b"to the port"
+
+
+def test_data_that_a_host_sets_are_not_lost_beside_those_that_commands_set(system):
+    session = Session().command("lin 0 on 20000", "lin 0 publish 0x21 8")
+    begin, read = session.cycle + STEP, Record(Request.READ, 0, STATUS)
+    by_command = b"\xff" * 8
+    for place in range(120):
+        command = f"{10 + place} lin 0 set 0x21 {by_command.hex()}".encode()
+        session.frames.append(Frame(udp(command, COMMANDS), begin + place * 10_773))
+    for place in range(40):
+        data = [bytes([(30 * place + index) % 255] * 8) for index in range(30)]
+        both = [record for each in data for record in (Record(Request.SET, 0, STATUS, each), read)]
+        session.frames.append(Frame(udp(encode(both), HOST_PORT), begin + place * 30_000))
+    session.frames.sort(key=lambda frame: frame.cycle)
+    session.cycle = session.frames[-1].cycle
+    result = session.run(system)
+    said = records(result)
+    pairs = [(was.data, found.data) for was, found in zip(said[::2], said[1::2], strict=True)]
+    assert len(pairs) > 300
+    assert len(answers(result)) > 10
+    assert [pair for pair in pairs if pair[1] not in (pair[0], by_command)] == []
