@@ -17,6 +17,8 @@ OK, NO_SUCH_FRAME, BAD_IDENTIFIER, IN_USE, FULL, BAD_LENGTH, BAD_BIT, BAD_SLOT, 
     range(9)
 )
 
+#: Serial ports of the board.
+UARTS = 4
 #: 19,200 bit/s at 100 MHz.
 BIT_CYCLES, US_CYCLES = 5208, 100
 #: Outcomes that have an identifier.
@@ -43,7 +45,8 @@ def build_lin() -> Path:
         for path in lin
         if path.name in {"node.c", "task.c", "commander.c", "diagnostic.c", "host.c"}
     ]
-    return build("lin_driver", [TESTS / "lin_driver.c", TESTS / "text.c", *pure])
+    sources = [TESTS / "lin_driver.c", TESTS / "text.c", *pure]
+    return build("lin_driver", sources, defines=[f"UARTS={UARTS}"])
 
 
 def _text(event: Event) -> str:

@@ -9,7 +9,7 @@ import pytest
 from host_build import ROOT, examples
 from hypothesis import given
 from hypothesis import strategies as st
-from lin_host import LinHost, build_lin
+from lin_host import UARTS, LinHost, build_lin
 from lin_reference import PROTECTED, Frame, Tick
 from net_host import config
 
@@ -93,6 +93,8 @@ def test_headers_sleep_and_wake_are_asked_for(lin):
         (Record(Request.SLOT, 0, 0x10, number=65536), Failure.BAD_SLOT),
         (Record(Request.COUNT, 0, 15), Failure.NO_COUNTER),
         (Record(Request.COUNT, 0, 16 + len(Outcome)), Failure.NO_COUNTER),
+        (Record(Request.WATCH, UARTS), Failure.NO_NODE),
+        (Record(Request.WATCH, 32), Failure.NO_NODE),
     ],
 )
 def test_what_can_not_be_done_is_refused(lin, request_, failure):

@@ -7,6 +7,9 @@ enum { AT_WHAT = 0, AT_PORT = 1, AT_IDENTIFIER = 2, AT_BYTES = 3, AT_NUMBER = 4,
 /* Counters from here on are outcomes. */
 enum { FIRST_OUTCOME = 16 };
 
+/* The mask of the board's ports. */
+#define BOARD_PORTS ((1u << UARTS) - 1)
+
 uint32_t lin_host_errors;
 uint32_t lin_host_lost;
 
@@ -34,16 +37,19 @@ static bool is_same(lin_host_peer_t one, lin_host_peer_t other)
     return one.address == other.address && one.port == other.port;
 }
 
-/* Ports that a record means. */
+/* Ports that a record means; 0 if the board lacks them. */
 static uint32_t ports_of(uint32_t port)
 {
-    return port == LIN_HOST_ALL_PORTS ? UINT32_MAX : port < 32 ? 1u << port : 0;
+    return (port == LIN_HOST_ALL_PORTS ? UINT32_MAX : port < 32 ? 1u << port : 0) & BOARD_PORTS;
 }
 
 static uint32_t watch(uint32_t port, lin_host_peer_t peer)
 {
     uint32_t place = LIN_WATCHERS;
 
+    if (ports_of(port) == 0) {
+        return LIN_HOST_NO_NODE;
+    }
     for (uint32_t index = 0; index < LIN_WATCHERS; index++) {
         if (is_same(watchers[index].peer, peer)) {
             place = index;

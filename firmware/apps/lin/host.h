@@ -61,7 +61,7 @@ typedef enum {
 
 /* Why a request failed, beside lin_result_t. */
 enum {
-    LIN_HOST_NO_NODE = 32,      /* the port is no LIN node */
+    LIN_HOST_NO_NODE = 32,      /* the port is no LIN node; for `watch`, there is no such port */
     LIN_HOST_MALFORMED = 33,    /* no whole records, too many, or an unknown request */
     LIN_HOST_NO_COUNTER = 34,
     LIN_HOST_MANY_WATCHERS = 35,
