@@ -69,7 +69,7 @@ class FrameRings(LiteXModule):
                     "keep_long", description="Give frames that are too long or truncated too."
                 ),
             ],
-            description="What is done; the rings' places are taken over when they are turned on.",
+            description="What is done; a ring's place and end are taken over when it is turned on.",
         )
         self.active = active = CSRStatus(
             fields=[

@@ -23,7 +23,7 @@ class RingWalk(LiteXModule):
     """
 
     def __init__(self, reader: ReadClient, rest_cycles: int = 0) -> None:
-        #: Word address of the ring, and the number of its last descriptor.
+        #: Word address of the ring, and the number of its last descriptor, of ``rewind``'s cycle.
         self.base = Signal(WORD_ADDRESS_BITS)
         self.last = Signal(INDEX_BITS)
         #: Go to the first descriptor, or to the next.
@@ -40,18 +40,20 @@ class RingWalk(LiteXModule):
         #: Word address of the second word.
         self.second_word = Signal(WORD_ADDRESS_BITS)
 
-        index = Signal(INDEX_BITS)
-        place = Signal(WORD_ADDRESS_BITS)
+        begin, place = Signal(WORD_ADDRESS_BITS), Signal(WORD_ADDRESS_BITS)
+        end, index = Signal(INDEX_BITS), Signal(INDEX_BITS)
         self.index = index
-        self.sync += If(
-            self.rewind | (self.advance & (index == self.last)),
-            index.eq(0),
-            place.eq(self.base),
-        ).Elif(
-            self.advance,
-            index.eq(index + 1),
-            place.eq(place + WORDS),
-        )
+        self.sync += [
+            If(self.advance, index.eq(index + 1), place.eq(place + WORDS)),
+            If(self.advance & (index == end), index.eq(0), place.eq(begin)),
+            If(
+                self.rewind,
+                index.eq(0),
+                end.eq(self.last),
+                place.eq(self.base),
+                begin.eq(self.base),
+            ),
+        ]
 
         # Which word is being read: the second, the first, the second.
         step = Signal(2)

@@ -275,6 +275,33 @@ async def a_ring_that_is_turned_off_stops_also_while_only_unwanted_frames_come(d
 
 
 @cocotb.test()
+async def a_ring_that_is_on_keeps_its_place_whatever_the_registers_say(dut):
+    bench = await start(dut, descriptors=2)
+    await bench.write("receive_ring", RECEIVE_RING + 2 * DESCRIPTOR_BYTES)
+    await bench.write("receive_last", 0)
+    for number in range(5):
+        index = number % 2
+        frame = bench.rng.randbytes(64)
+        await bench.give_room(index, buffer(index), ROOM)
+        await bench.step(20)
+        bench.bring(frame)
+        await bench.until_taken()
+        assert (await bench.received(index)).length == 64
+        assert await bench.get(buffer(index), 64) == frame
+    await bench.write("control", 0)
+    await bench.step(20)
+    await bench.write("control", RECEIVE)
+    for _ in range(3):
+        frame = bench.rng.randbytes(64)
+        await bench.give_room(2, buffer(2), ROOM)
+        await bench.step(20)
+        bench.bring(frame)
+        await bench.until_taken()
+        assert (await bench.received(2)).length == 64
+        assert await bench.get(buffer(2), 64) == frame
+
+
+@cocotb.test()
 async def an_event_comes_with_the_number_of_frames_or_after_the_time(dut):
     bench = await start(dut, event_frames=3, event_cycles=500)
     for index in range(DESCRIPTORS):
