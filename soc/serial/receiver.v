@@ -101,7 +101,7 @@ module tierv_serial_receiver #(
             next_phase = phase + tuning;
             tick = next_phase[29];
             end_ticks = {timeout, 3'b0};
-            timed_out = tick && end_ticks != 0 && quiet_ticks + 15'd1 == end_ticks;
+            timed_out = tick && end_ticks != 0 && quiet_ticks + 15'd1 >= end_ticks;
             was = state;
             restarts = was == IDLE && !line;
             differ = line != first;
@@ -173,7 +173,7 @@ module tierv_serial_receiver #(
             if (line_q && !line) fall_cycle <= line_cycle;
             line_q <= line;
             if (was == IDLE) begin
-                if (tick && quiet_ticks != end_ticks) quiet_ticks <= quiet_ticks + 1;
+                if (tick && quiet_ticks < end_ticks) quiet_ticks <= quiet_ticks + 1;
                 if (tick && stop_ticks != 0) stop_ticks <= stop_ticks - 1;
             end else begin
                 quiet_ticks <= 0;

@@ -67,6 +67,35 @@ async def each_character_begins_the_timeout_anew(dut):
 
 
 @cocotb.test()
+async def a_timeout_that_becomes_shorter_than_the_silence_is_over_at_once(dut):
+    bench = await SerialBench(dut).begin(ev_enable=RECEIVE, watermarks=8)
+    for bits in (10, 1, 30):
+        await bench.write("timeout", 40)
+        await bench.send([0x55])
+        await bench.step(30 * BIT)
+        assert not int(bench.irq.value)
+        await bench.write("timeout", bits)
+        await bench.step(BIT)
+        assert int(bench.irq.value), bits
+        await bench.receive_all()
+
+
+@cocotb.test()
+async def a_timeout_that_is_taken_back_is_not_over_until_there_is_one_again(dut):
+    bench = await SerialBench(dut).begin(ev_enable=RECEIVE, watermarks=8, timeout=40)
+    await bench.send([0x55])
+    await bench.step(30 * BIT)
+    await bench.write("timeout", 0)
+    await bench.step(100 * BIT)
+    assert not int(bench.irq.value)
+    await bench.write("timeout", 50)
+    await bench.step(18 * BIT)
+    assert not int(bench.irq.value)
+    await bench.step(2 * BIT)
+    assert int(bench.irq.value)
+
+
+@cocotb.test()
 async def without_a_timeout_less_than_the_watermark_waits(dut):
     bench = await SerialBench(dut).begin(ev_enable=RECEIVE, watermarks=2, timeout=0)
     await bench.send([1])
