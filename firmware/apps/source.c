@@ -41,7 +41,7 @@ static void take_request(packet_t *packet)
     uint32_t bytes;
 
     if (!read_number(&text, end, &count) || !read_number(&text, end, &bytes) || text != end
-        || bytes > PACKET_PAYLOAD_BYTES) {
+        || bytes > PACKET_PAYLOAD_BYTES || packet->peer_port == 0) {
         source_bad_requests++;
         return;
     }

@@ -111,6 +111,19 @@ def test_the_source_sends_what_is_asked_for(system):
         check_checksums(answer)
 
 
+def test_the_source_refuses_a_request_that_can_not_be_answered(system):
+    nobody = IP(src=THERE, dst=HERE) / UDP(sport=0, dport=SOURCE) / Raw(b"5 100")
+    frames = [arp_request(), udp(b"2 100", SOURCE), to_board(nobody)]
+    result = system.run(
+        cycles=20_000_000,
+        frames=[Frame(frame, READY + GAP * index) for index, frame in enumerate(frames)],
+        get=["source_bad_requests"],
+        until=Until(quiet_cycles=QUIET),
+    )
+    assert result.values == {"source_bad_requests": 1}
+    assert len(result.frames) == 3
+
+
 def test_the_sink_counts(system):
     frames = [Frame(arp_request(), READY)]
     frames += [Frame(udp(bytes(100), DISCARD), READY + GAP * n) for n in range(1, 4)]
