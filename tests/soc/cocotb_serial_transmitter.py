@@ -12,6 +12,7 @@ BREAK_BIT = 1 << 31
 LOOP_BACK = 1 << 6
 HOLD_BREAK = 1 << 7
 IDLE = 1
+CTS = 1
 
 
 async def until_idle(bench: SerialBench) -> None:
@@ -139,6 +140,25 @@ async def idle_is_when_the_last_stop_bit_is_over(dut):
         while not int(bench.irq.value):
             await bench.step()
         assert bench.cycle - line.changes[0][0] == (9 + stop_bits) * 16
+
+
+@cocotb.test()
+async def all_that_is_lost_is_counted_also_while_much_else_happens(dut):
+    form = Form(baud=SYS_CLK_HZ / 8, parity="E")
+    bench = await SerialBench(dut).begin(form, flow=CTS)
+    bench.cts_n.value = 1
+    for _ in range(6):
+        await bench.write("transmit", 2 << 24)
+    await bench.counters()
+    bad = [*form.changed(parity="O").levels(0x21)[:-1], 0, 1, 1]
+    task = cocotb.start_soon(bench.drive(bad * 8, form.bit_ps))
+    written = 0
+    while not task.done():
+        await bench.write("transmit", 2 << 24)
+        written += 3
+    await bench.step(50)
+    counts = {"received": 8, "framing": 8, "parity": 8, "lost": written}
+    assert await bench.counters() == counts
 
 
 @cocotb.test()
