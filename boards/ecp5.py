@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tierv.sim.design import sorted_blocks
 from tierv.sim.paths import BuildError, locked, run_logged, step
 from tierv.sim.synthesis.flow import UTILISATION, optimising, tool_versions
 from tierv.soc.cpu.filled import hex_files
@@ -142,10 +143,10 @@ class Ecp5Flow:
         total = hashlib.sha256(repr((tool_versions(), self.seeds)).encode())
         for path in sorted(self.project.gateware.iterdir()):
             if path.is_file():
-                lines = path.read_text().splitlines()
-                # LiteX writes the time into comments, and blocks in any order.
-                kept = sorted(line for line in lines if not line.startswith("//"))
-                total.update("\n".join((path.name, *kept)).encode())
+                text = path.read_text()
+                if path == self.project.source(".v"):
+                    text = sorted_blocks(text)
+                total.update(f"{path.name}\n{text}\0".encode())
         return total.hexdigest()
 
     def route(self) -> Routed:

@@ -21,6 +21,8 @@ from .harness_config import Columns
 from .top import TOP_MODULE, SimulationSoC
 
 _COMMENT = re.compile(r"^//.*\n", re.MULTILINE)
+#: Nothing but a block's first line and its end is without an indent.
+_BLOCK_BEGIN = re.compile(r"\n+(?![\s)]|end\b)")
 _READMEMH = re.compile(r'\$readmemh\("([^"]+)"')
 
 
@@ -46,13 +48,12 @@ def _configuration(memories: Mapping[str, Columns]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _digest(texts: list[str]) -> str:
-    """Digest of the lines without comments.
+def sorted_blocks(source: str) -> str:
+    """What LiteX has written, with its blocks in a fixed order and without the time.
 
-    In any order: LiteX writes the same blocks in another order when it made a SoC before.
+    LiteX writes the same blocks in another order when it made a SoC before.
     """
-    lines = [line for text in texts for line in sorted(_COMMENT.sub("", text).splitlines())]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return "\n".join(sorted(_BLOCK_BEGIN.split(_COMMENT.sub("", source))))
 
 
 def elaborate(params: SocParams, folder: Path) -> Design:
@@ -91,6 +92,7 @@ def elaborate(params: SocParams, folder: Path) -> Design:
     configuration = folder / "memories.vlt"
     configuration.write_text(_configuration(memories))
     others = [Path(name) for name, *_ in platform.sources]
-    texts = [output.main_source, *(path.read_text() for path in others)]
+    texts = [sorted_blocks(output.main_source), *(path.read_text() for path in others)]
     texts += [configuration.read_text(), *output.data_files.values()]
-    return Design([top, *others], configuration, memories, _digest(texts))
+    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()
+    return Design([top, *others], configuration, memories, digest)
