@@ -27,7 +27,10 @@ def flash_image(board: Board, program: bytes) -> bytes:
     not fit.
     """
     flash = flash_of(board)
-    room = flash.module().total_size - flash.program_offset - _HEADER.size
+    module = flash.module()
+    # What lies behind the addresses of the core for the flash can't be read.
+    reach = min(module.total_size, 1 << module.addr_bits)
+    room = reach - flash.program_offset - _HEADER.size
     most = min(room, MAX_BYTES)
     if not MIN_BYTES <= len(program) <= most:
         raise ValueError(
