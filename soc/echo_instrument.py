@@ -145,7 +145,12 @@ class EchoInstrument(LiteXModule):
             fields=[
                 CSRField("running", 1, description="Moments come until told to stop."),
                 CSRField("armed", 1, description="The moment of fire is still to come."),
-                CSRField("erasing", 1, description="The histogram is being erased."),
+                CSRField(
+                    "erasing",
+                    1,
+                    reset=1,
+                    description="The histogram is being erased, also after a reset.",
+                ),
             ],
             description="What it is doing.",
         )

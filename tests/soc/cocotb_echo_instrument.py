@@ -15,6 +15,7 @@ BINS = int(os.environ["ECHO_BINS"])
 LATENCY_BITS = int(os.environ["ECHO_LATENCY_BITS"])
 COUNTER_BITS = int(os.environ["ECHO_COUNTER_BITS"])
 START, STOP, FIRE, ERASE = 1, 2, 4, 8
+ERASING = 4
 SHORTEST = 64
 #: From the write of a command to the countdown, from its end to the line.
 COMMAND_CYCLES = 2
@@ -326,3 +327,17 @@ async def fire_has_no_effect_while_running(dut):
     await echo.command(FIRE)
     assert await echo.until_line() == written + 100 + COMMAND_CYCLES
     assert await echo.read("status") == 1
+
+
+@cocotb.test()
+async def a_reset_erases_the_histogram_too(dut):
+    echo = await made(dut)
+    await echo.command(FIRE)
+    await echo.answer_after(5)
+    await echo.bench.step(4)
+    assert sum(await echo.histogram()) == await echo.read("samples") == 1
+    await echo.bench.reset()
+    assert await echo.read("status") == ERASING
+    await echo.bench.step(BINS)
+    assert await echo.read("status") == 0
+    assert sum(await echo.histogram()) == await echo.read("samples") == 0
