@@ -204,7 +204,7 @@ module tierv_serial_port #(
             limit <= RECEIVE_DEPTH;
             timeout <= TIMEOUT;
             holds <= 0;
-            cts_q <= 0;
+            cts_q <= cts_pin;
             cts_changed <= 0;
         end
     end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cocotb
-from serial_bench import PARITY, PERIOD_PS, Form, SerialBench, tuning
+from serial_bench import PARITY, PERIOD_PS, RESET_CYCLES, Form, SerialBench, tuning
 
 FORM = Form()
 BIT = 16
@@ -146,6 +146,18 @@ async def one_read_tells_which_ports_call_and_each_has_its_line(dut):
     assert await first.read("pending") == 0b11 << 16
     assert await second.receive() == (5, 0)
     assert await first.receive() is None
+
+
+@cocotb.test()
+async def cts_has_not_changed_after_a_reset_whatever_it_is(dut):
+    bench = await SerialBench(dut).begin()
+    for level in (0, 1):
+        dut.sys_rst.value, bench.cts_n.value = 1, level
+        await bench.step(RESET_CYCLES)
+        dut.sys_rst.value = 0
+        await bench.step(5)
+        assert not await bench.read("ev_pending") & CTS
+        assert (await bench.read("status") >> 3 & 1) == 1 - level
 
 
 @cocotb.test()
