@@ -324,6 +324,24 @@ async def an_event_comes_with_the_number_of_frames_or_after_the_time(dut):
 
 
 @cocotb.test()
+async def without_a_number_of_frames_each_is_an_event_and_without_a_time_none_comes_late(dut):
+    bench = await start(dut, event_frames=0)
+    for frames in (0, 2):
+        await bench.write("event_frames", frames)
+        await bench.give_room(0, buffer(0), ROOM)
+        await bench.give_room(1, buffer(1), ROOM)
+        await bench.write("control", RECEIVE)
+        await bench.step(20)
+        bench.bring(bench.rng.randbytes(64))
+        await bench.until_taken()
+        await bench.step(500)
+        assert bool(dut.irq.value) == (frames == 0), frames
+        await bench.write("ev_pending", EVENT_RECEIVED)
+        await bench.write("control", 0)
+        await bench.step(40)
+
+
+@cocotb.test()
 async def the_bus_sees_the_memory_while_frames_come(dut):
     bench = await start(dut)
     for index in range(DESCRIPTORS):

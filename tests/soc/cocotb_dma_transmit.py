@@ -112,6 +112,9 @@ async def a_ring_is_sent_in_order_and_says_so_where_it_is_asked_to(dut):
             assert not dut.irq.value
     await bench.until_sent(10)
     assert bench.sent == frames
+    await bench.step(10)
+    assert await bench.read("transmit_index") == 10 % 3
+    assert await bench.read("receive_index") == 0
     assert dut.irq.value
     assert await bench.read("ev_pending") == EVENT_SENT
 

@@ -172,7 +172,22 @@ async def a_change_of_cts_stays_pending_until_cleared(dut):
         await bench.step(5)
         assert int(bench.irq.value)
         assert (await bench.read("status") >> 3 & 1) == 1 - level
+        await bench.write("ev_pending", RECEIVE | TRANSMIT | IDLE)
+        assert int(bench.irq.value)
         await bench.write("ev_pending", CTS)
+
+
+@cocotb.test()
+async def the_status_of_events_is_their_level_enabled_or_not(dut):
+    bench = await SerialBench(dut).begin(watermarks=1 | 2 << 16)
+    assert await bench.read("ev_status") == TRANSMIT | IDLE
+    await bench.send([1])
+    assert await bench.read("ev_status") == RECEIVE | TRANSMIT | IDLE
+    for _ in range(4):
+        await bench.write("transmit", 2)
+    assert await bench.read("ev_status") == RECEIVE
+    await bench.receive()
+    assert await bench.read("ev_status") == 0
 
 
 @cocotb.test()

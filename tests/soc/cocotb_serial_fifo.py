@@ -7,12 +7,25 @@ import random
 
 import cocotb
 from cocotb.triggers import Timer
-from serial_bench import BREAK, OVERRUN, PARITY, SYS_CLK_HZ, Form, Line, SerialBench
+from serial_bench import (
+    BREAK,
+    OVERRUN,
+    PARITY,
+    RESET_CYCLES,
+    SYS_CLK_HZ,
+    Form,
+    Line,
+    SerialBench,
+    tuning,
+)
+
+from tierv.soc.serial import SerialParams
 
 RECEIVE_DEPTH = int(os.environ["SERIAL_RECEIVE_DEPTH"])
 TRANSMIT_DEPTH = int(os.environ["SERIAL_TRANSMIT_DEPTH"])
 FAST = Form(baud=SYS_CLK_HZ / 8)
 OVERRUN_STATUS = 1 << 7
+ASSERT_RTS = 1 << 4
 
 
 async def send(bench: SerialBench, values, form: Form = FAST) -> None:
@@ -205,3 +218,54 @@ async def a_limit_makes_the_fifo_as_small_as_one_would_be(dut):
         assert await bench.read("level") & 0xFFFF == limit
         assert (await bench.counters())["overruns"] == 2
         assert len(await bench.receive_all()) == limit
+
+
+@cocotb.test()
+async def a_purge_forgets_the_overrun_and_the_places_of_the_stamps(dut):
+    bench = await SerialBench(dut).begin(FAST)
+    for values in (range(RECEIVE_DEPTH + 1), range(min(RECEIVE_DEPTH, 3))):
+        await send(bench, [index & 0xFF for index in values])
+        await bench.receive()
+        await bench.write("purge", 1)
+        assert not await bench.read("status") & OVERRUN_STATUS
+        start = bench.cycle
+        await send(bench, [0x5A])
+        assert await bench.receive() == (0x5A, 0)
+        assert await bench.read("stamp") == start
+
+
+@cocotb.test()
+async def settings_are_read_as_they_were_written_and_begin_as_is_said(dut):
+    random.seed(7)
+    bench = await SerialBench(dut).begin()
+    widths = {
+        "ev_enable": 0xF,
+        "tuning": 2**29 - 1,
+        "format": 0xFF,
+        "flow": 0x3F,
+        "watermarks": 0x01FF_01FF,
+        "flow_levels": 0x01FF_01FF,
+        "timeout": 0xFFF,
+        "limit": 0x1FF,
+    }
+    for _ in range(4):
+        written = {name: random.getrandbits(32) for name in widths}
+        for name, value in written.items():
+            await bench.write(name, value)
+        for name, value in written.items():
+            assert await bench.read(name) == value & widths[name], name
+    dut.sys_rst.value = 1
+    await bench.step(RESET_CYCLES)
+    dut.sys_rst.value = 0
+    baud = SerialParams(sys_clk_hz=SYS_CLK_HZ).baud
+    expected = {
+        "ev_enable": 0,
+        "tuning": tuning(baud),
+        "format": Form().register,
+        "flow": ASSERT_RTS,
+        "watermarks": max(1, RECEIVE_DEPTH // 2) | TRANSMIT_DEPTH // 2 << 16,
+        "flow_levels": max(1, RECEIVE_DEPTH * 3 // 4) | RECEIVE_DEPTH // 4 << 16,
+        "timeout": 40,
+        "limit": RECEIVE_DEPTH,
+    }
+    assert {name: await bench.read(name) for name in widths} == expected
