@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache, partial
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import pytest
 from cocotb_run import Outcomes, cocotb_items, report
@@ -13,13 +14,25 @@ from dma_bench import make_rings
 from tierv.soc.dma.ethernet import EthernetDma
 from tierv.soc.params import GIGABIT_ETHERNET
 
+
+def make_small_counters():
+    """Counters of two bits."""
+    with patch("tierv.soc.dma.ethernet._COUNT_BITS", 2):
+        return make_rings()
+
+
 #: Where the wire may be faster than the rings, frames wait until they have been read.
-BLOCKS = {"dma": make_rings, "dma-whole": partial(make_rings, whole_frames=True)}
+BLOCKS = {
+    "dma": make_rings,
+    "dma-whole": partial(make_rings, whole_frames=True),
+    "dma-counters": make_small_counters,
+}
 MODULES = {
     "cocotb_dma_receive": ("dma",),
     "cocotb_dma_datagram": ("dma",),
     "cocotb_dma_transmit": ("dma", "dma-whole"),
     "cocotb_dma_gigabit": ("dma-whole",),
+    "cocotb_dma_counters": ("dma-counters",),
 }
 
 
