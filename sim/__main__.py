@@ -11,7 +11,15 @@ import click
 from tierv.soc.params import SocParams
 
 from .bios import build_bios
-from .commands import DEBUG, NEW_FILE, OLD_FILE, Commands, chosen_soc, hardware_options
+from .commands import (
+    DEBUG,
+    NEW_FILE,
+    OLD_FILE,
+    Commands,
+    check_outputs,
+    chosen_soc,
+    hardware_options,
+)
 from .elf import Program
 from .firmware import build_firmware, usual_context
 from .interactive import JTAG_PORT, Network, run_interactively
@@ -41,23 +49,32 @@ def build(trace: str | None, quick: bool, **hardware) -> None:
     click.echo(model.program)
 
 
-def _assignments(texts: tuple[str, ...]) -> dict[str, int]:
+def _assignments(context, parameter, texts: tuple[str, ...]) -> dict[str, int]:
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")
+        try:
+            values[name] = int(value, 0)
+        except ValueError:
+            equals = ""
         if not equals:
             raise click.BadParameter(f"must be NAME=VALUE, not {text!r}")
-        values[name] = int(value, 0)
     return values
 
 
-def _uart_texts(texts: tuple[str, ...]) -> list[UartBytes]:
+def _uart_texts(context, parameter, texts: tuple[str, ...]) -> list[UartBytes]:
     items = []
     for text in texts:
         port, colon, characters = text.partition(":")
-        if not colon:
-            raise click.BadParameter(f"must be PORT:TEXT, not {text!r}")
-        items.append(UartBytes(int(port), characters.encode().decode("unicode_escape").encode()))
+        try:
+            if not colon:
+                raise ValueError
+            data = characters.encode().decode("unicode_escape").encode("latin-1")
+            items.append(UartBytes(int(port), data))
+        except ValueError:
+            raise click.BadParameter(
+                f"must be PORT:TEXT, of characters or \\-escapes of a byte, not {text!r}"
+            ) from None
     return items
 
 
@@ -92,25 +109,51 @@ def _model(soc: SocParams, wave: Path | None) -> Model:
 @main.command()
 @hardware_options
 @click.option("--firmware", type=OLD_FILE, required=True, help="ELF file.")
-@click.option("--cycles", type=int, default=100_000_000, show_default=True, help="Limit.")
-@click.option("--set", "variables", multiple=True, metavar="NAME=VALUE", help="Set a variable.")
+@click.option(
+    "--cycles", type=click.IntRange(1), default=100_000_000, show_default=True, help="Limit."
+)
+@click.option(
+    "--set",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_assignments,
+    help="Set a variable.",
+)
 @click.option("--get", "wanted", multiple=True, metavar="NAME", help="Print a variable.")
 @click.option("--frames", type=OLD_FILE, help="Capture with frames for the SoC.")
 @click.option("--speed", type=float, default=1.0, show_default=True, help="Times its own speed.")
-@click.option("--mii-hz", type=int, help="Clocks of MII or GMII, if not at the wire's rate.")
-@click.option("--uart", "uart_texts", multiple=True, metavar="PORT:TEXT", help="Text for a port.")
+@click.option(
+    "--mii-hz", type=click.IntRange(1), help="Clocks of MII or GMII, if not at the wire's rate."
+)
+@click.option(
+    "--uart",
+    "uart_texts",
+    multiple=True,
+    metavar="PORT:TEXT",
+    callback=_uart_texts,
+    help="Text for a port.",
+)
 @click.option("--pcap", type=NEW_FILE, help="Capture of the frames from the SoC.")
 @click.option("--mailbox", type=NEW_FILE, help="Writes to the mailbox, as JSON lines.")
 @click.option("--wave", type=NEW_FILE, help="Waveform, .vcd or .fst.")
-@click.option("--wave-from", type=int, default=0, help="First cycle in it.")
-@click.option("--wave-to", type=int, help="Cycle after the last in it.")
-@click.option("--stop-frames", type=int, help="End after so many frames from the SoC.")
-@click.option("--stop-quiet", type=int, help="End so many cycles after the last stimulus.")
+@click.option("--wave-from", type=click.IntRange(0), default=0, help="First cycle in it.")
+@click.option("--wave-to", type=click.IntRange(1), help="Cycle after the last in it.")
+@click.option(
+    "--stop-frames", type=click.IntRange(1), help="End after so many frames from the SoC."
+)
+@click.option(
+    "--stop-quiet", type=click.IntRange(0), help="End so many cycles after the last stimulus."
+)
 def run(**options) -> None:
     """Run firmware without anybody watching, and say what it did.
 
     The exit status is the firmware's exit code, or 12 if it did not end within the limit.
     """
+    check_outputs(
+        [options["firmware"], options["frames"]],
+        [options[name] for name in ("pcap", "mailbox", "wave")],
+    )
     names = ("cpu", "cpu_variant", "uarts", "eth_dma", "eth_bits_per_second")
     hardware = {name: options[name] for name in names}
     soc = chosen_soc(**hardware, sys_clk_hz=options["sys_clk_hz"], uart_baud=options["uart_baud"])
@@ -123,8 +166,8 @@ def run(**options) -> None:
             Program(options["firmware"]),
             cycles=options["cycles"],
             frames=frames,
-            uart=_uart_texts(options["uart_texts"]),
-            set=_assignments(options["variables"]),
+            uart=options["uart_texts"],
+            set=options["variables"],
             get=options["wanted"],
             until=Until(frames=options["stop_frames"], quiet_cycles=options["stop_quiet"]),
             mii_hz=options["mii_hz"],
@@ -152,7 +195,12 @@ def run(**options) -> None:
     help="Ethernet.",
 )
 @click.option("--tap-name", default="tierv0", show_default=True, help="Name of the TAP device.")
-@click.option("--socket", "socket_path", type=NEW_FILE, help="Where the socket is.")
+@click.option(
+    "--socket",
+    "socket_path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the socket is.",
+)
 @click.option("--pcap", type=NEW_FILE, help="Capture of the frames from the SoC.")
 @DEBUG
 @click.option(
@@ -168,6 +216,7 @@ def interactive(
         raise click.UsageError("--jtag-port needs --debug")
     if firmware and bios:
         raise click.UsageError("--firmware and --bios exclude each other")
+    check_outputs([firmware, socket_path], [pcap])
     soc = chosen_soc(**hardware)
     model = build_model(ModelParams(soc=soc))
     if bios:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
@@ -35,7 +36,7 @@ class Program:
     """An executable file.
 
     An ELF file has segments and symbols; with ``address`` the file is taken as plain bytes for
-    there. Raises ``ValueError`` for an ELF file that is not for 32-bit RISC-V.
+    there. Raises ``ValueError`` for an ELF file that is damaged or not for 32-bit RISC-V.
     """
 
     def __init__(self, path: Path | str, address: int | None = None) -> None:
@@ -49,26 +50,33 @@ class Program:
             self.extents = [range(address, address + len(self.segments[0].data))]
             return
         with self.path.open("rb") as file:
-            self._read_elf(file)
+            if file.read(4) != b"\x7fELF":
+                raise ValueError(f"firmware must be an ELF file, not {self.path}")
+            file.seek(0)
+            try:
+                self._read_elf(ELFFile(file))
+            # The last is what a string table that is not there raises.
+            except (ELFError, TypeError) as error:
+                raise ValueError(f"firmware {self.path} is damaged: {error}") from error
 
-    def _read_elf(self, file) -> None:
-        if file.read(4) != b"\x7fELF":
-            raise ValueError(f"firmware must be an ELF file, not {self.path}")
-        file.seek(0)
-        elf = ELFFile(file)
+    def _read_elf(self, elf: ELFFile) -> None:
         if elf["e_machine"] != "EM_RISCV" or elf.elfclass != 32:
             raise ValueError(f"firmware must be for 32-bit RISC-V, not {self.path}")
         self.entry = elf["e_entry"]
-        self.segments = [
-            Segment(segment["p_paddr"], segment["p_vaddr"], segment.data())
-            for segment in elf.iter_segments("PT_LOAD")
-            if segment["p_filesz"]
-        ]
+        self.segments = []
+        for segment in elf.iter_segments("PT_LOAD"):
+            data = segment.data()
+            if len(data) != segment["p_filesz"]:
+                raise ELFError(f"it ends within the segment for {segment['p_paddr']:#x}")
+            if data:
+                self.segments.append(Segment(segment["p_paddr"], segment["p_vaddr"], data))
         self.extents = [
             range(segment["p_paddr"], segment["p_paddr"] + segment["p_memsz"])
             for segment in elf.iter_segments("PT_LOAD")
             if segment["p_memsz"]
         ]
+        if not self.extents:
+            raise ValueError(f"firmware {self.path} has nothing to load")
         for section in elf.iter_sections():
             if isinstance(section, SymbolTableSection):
                 self._read_symbols(elf, section)
@@ -103,6 +111,8 @@ class Program:
         and for a variable that start-up code clears (one in ``.bss``).
         """
         symbol = self.symbol(name)
+        if isinstance(value, int) and not -(1 << 31) <= value < 1 << 32:
+            raise ValueError(f"{name} must be from -2**31 to 2**32 - 1, not {value}")
         data = value if isinstance(value, bytes) else (value & 0xFFFF_FFFF).to_bytes(4, "little")
         fits = len(data) <= symbol.size if isinstance(value, bytes) else symbol.size in (0, 4)
         if not fits:

@@ -91,7 +91,10 @@ def _configure_tap(name: str, address: str) -> None:
 @contextlib.contextmanager
 def _socket_port(path: Path) -> Iterator[Port]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
+    if path.is_socket():
+        path.unlink()
+    elif path.exists():
+        raise NetworkError(f"{path} is there already, and is no socket")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
         end.bind(str(path))
         try:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from tierv.soc.params import SocParams
 
-from .commands import NEW_FILE, OLD_FILE, chosen_soc, hardware_options
+from .commands import NEW_FILE, OLD_FILE, check_outputs, chosen_soc, hardware_options
 from .elf import Program
 from .firmware import build_firmware, usual_context
 from .model import ModelParams, build_model
@@ -119,6 +119,7 @@ def replay(
     --as-board a chosen frame to one station goes to the board, whatever station it was, and its
     checksums change with it; in broadcasts the addresses of --to become the board's.
     """
+    check_outputs([file, firmware], [pcap])
     soc = chosen_soc(**hardware)
     choice = Choice(frozenset(to), frozenset(source))
     frames, packets = replay_frames(

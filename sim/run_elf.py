@@ -14,7 +14,6 @@ from pathlib import Path
 
 import click
 import numpy as np
-from elftools.common.exceptions import ELFError
 
 from tierv.rtl.params import CoreParams, Region
 
@@ -25,6 +24,8 @@ from .paths import BuildError
 #: Zeros behind the program in the RAM that is made for it, for its stack.
 SPARE_BYTES = 1 << 20
 _PAGE_BYTES = 1 << 12
+#: Page of the bench's console (``core/bench.h``).
+CONSOLE_BASE = 0xF000_0000
 SIGNATURE_SYMBOLS = ("begin_signature", "end_signature")
 
 
@@ -64,17 +65,12 @@ class Ram:
 def read_program(path: Path) -> Program:
     """The program of an ELF file. Raises ``RunElfError`` if the core can't run such a file."""
     try:
-        program = Program(path)
-    except (ValueError, ELFError, OSError) as error:
-        reason = str(error) or type(error).__name__
+        return Program(path)
+    except (ValueError, OSError) as error:
         raise RunElfError(
-            Status.NO_PROGRAM, f"{path} is no RV32 executable: {reason.removeprefix('firmware ')}"
+            Status.NO_PROGRAM,
+            f"{path} is no RV32 executable: {str(error).removeprefix('firmware ')}",
         ) from None
-    if not program.extents:
-        raise RunElfError(
-            Status.NO_PROGRAM, f"{path} is no RV32 executable: it has nothing to load"
-        )
-    return program
 
 
 def _within(part: range, whole: Region | Ram) -> bool:
@@ -101,6 +97,17 @@ def ram_for(program: Program, params: CoreParams) -> list[Ram]:
         else:
             spans.append((start, stop))
     return [Ram(start, stop - start) for start, stop in spans]
+
+
+def check_overlaps(params: CoreParams, rams: Sequence[Ram]) -> None:
+    """Raises ``ValueError`` for RAM at addresses that are something else's, too."""
+    taken: list[tuple[str, Region | Ram]] = [("imem", params.imem), ("dmem", params.dmem)]
+    taken.append(("the console", Ram(CONSOLE_BASE, _PAGE_BYTES)))
+    for ram in rams:
+        for name, other in taken:
+            if ram.base < other.base + other.size_bytes and other.base < ram.base + ram.size_bytes:
+                raise ValueError(f"{ram} must not overlap {name} at {other.base:#x}")
+        taken.append(("other RAM", ram))
 
 
 def check_memories(program: Program, params: CoreParams, rams: Sequence[Ram]) -> None:

@@ -13,10 +13,9 @@ import click
 from tierv.rtl.params import EXTENSIONS, CoreParams, Region
 from tierv.rtl.verilog import NUMBER
 
+from .commands import NEW_FILE, OLD_FILE, check_outputs
 from .elf import Program
-from .run_elf import Outputs, Ram, ram_for, read_program, run_program, verdict
-
-_NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+from .run_elf import Outputs, Ram, check_overlaps, ram_for, read_program, run_program, verdict
 
 
 class _Range(click.ParamType):
@@ -57,6 +56,12 @@ def _ram(numbers: tuple[int, int]) -> Ram:
     return Ram(base, size)
 
 
+def _tohost(context, parameter, address: int | None) -> int | None:
+    if address is not None and (not 0 <= address < 1 << 32 or address % 4):
+        raise click.BadParameter(f"must be a multiple of 4 below 2**32, not {address:#x}")
+    return address
+
+
 def _params(program: Program, options: Mapping[str, Any]) -> CoreParams:
     """The core that the options tell."""
     usual = CoreParams()
@@ -76,7 +81,7 @@ def _params(program: Program, options: Mapping[str, Any]) -> CoreParams:
 
 
 @click.command("run-elf")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=OLD_FILE)
 @click.option("--reset-address", type=NUMBER, help="Instead of the file's entry.")
 @click.option("--imem", type=_RANGE, help="Local instruction memory; its size is a power of two.")
 @click.option("--dmem", type=_RANGE, help="Local data memory; its size is a power of two.")
@@ -101,13 +106,13 @@ def _params(program: Program, options: Mapping[str, Any]) -> CoreParams:
 )
 @click.option(
     "--wait-states",
-    type=click.IntRange(0),
+    type=click.IntRange(0, 65535),
     default=0,
     show_default=True,
     help="Most wait states of a bus transfer, at random.",
 )
-@click.option("--tohost", type=NUMBER, help="Instead of the symbol tohost.")
-@click.option("--signature", type=_NEW_FILE, help="Write begin_signature to end_signature.")
+@click.option("--tohost", type=NUMBER, callback=_tohost, help="Instead of the symbol tohost.")
+@click.option("--signature", type=NEW_FILE, help="Write begin_signature to end_signature.")
 @click.option(
     "--signature-granularity",
     type=click.Choice(["1", "2", "4", "8", "16"]),
@@ -115,8 +120,8 @@ def _params(program: Program, options: Mapping[str, Any]) -> CoreParams:
     show_default=True,
     help="Bytes on a line of it.",
 )
-@click.option("--trace", type=_NEW_FILE, help="Write a commit log in the form of Spike's.")
-@click.option("--wave", type=_NEW_FILE, help="Write a VCD; builds another model.")
+@click.option("--trace", type=NEW_FILE, help="Write a commit log in the form of Spike's.")
+@click.option("--wave", type=NEW_FILE, help="Write a VCD; builds another model.")
 def run_elf(file: Path, rams, **options) -> None:
     """Run FILE, an RV32 executable, on the core alone; it ends by writing to tohost.
 
@@ -124,9 +129,15 @@ def run_elf(file: Path, rams, **options) -> None:
     file's segments. Exit status: 0 the program passed, 1 it failed, 2 bad options, 3 FILE is no
     RV32 executable, 4 a segment is in no memory, 5 no end within the limit, 6 no model.
     """
+    check_outputs([file], [options[name] for name in ("signature", "trace", "wave")])
     program = read_program(file)
     params = _params(program, options)
-    memories = [_ram(numbers) for numbers in rams] or ram_for(program, params)
+    given = [_ram(numbers) for numbers in rams]
+    try:
+        check_overlaps(params, given)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--ram") from None
+    memories = given or ram_for(program, params)
     if options["tohost"] is None and "tohost" not in program.symbols:
         click.echo(f"{file} has no symbol tohost: only the console can end it", err=True)
     run = run_program(

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 
 from ..capture import read_capture
-from ..commands import NEW_FILE, OLD_FILE, Commands
+from ..commands import NEW_FILE, OLD_FILE, Commands, check_outputs
 from ..replay import Address, Choice, choose
 from ..replay_command import ADDRESS
 from . import EXPERIMENTS, GROUPS, readme, report
@@ -87,6 +87,7 @@ def trace_csv(capture: Path, board: Address, output: Path) -> None:
 
     BOARD is the MAC or IPv4 address in the capture whose part the simulated board shall take.
     """
+    check_outputs([capture], [output])
     packets = choose(read_capture(capture), Choice(), capture)
     counts = write_trace(output, packets, board)
     if not any(counts.values()):

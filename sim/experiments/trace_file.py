@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import enum
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -29,22 +30,26 @@ class Direction(enum.StrEnum):
 
 
 def write_trace(path: Path, packets: Iterable[Packet], board: Address) -> dict[Direction, int]:
-    """Write the packets to and from a board as a trace; returns how many of each there were."""
+    """Write the packets to and from a board as a trace; returns how many of each there were.
+
+    Without any, nothing is written.
+    """
     counts = dict.fromkeys(Direction, 0)
     choices = {
         Direction.RECEIVED: Choice(to=frozenset({board})),
         Direction.SENT: Choice(source=frozenset({board})),
     }
-    with path.open("w", newline="") as file:
-        lines = csv.writer(file)
-        lines.writerow(COLUMNS)
-        for packet in packets:
-            nanoseconds = round(packet.seconds * 10**9)
-            seconds = f"{nanoseconds // 10**9}.{nanoseconds % 10**9:09}"
-            for direction, choice in choices.items():
-                if choice.takes(packet.stored):
-                    lines.writerow((seconds, direction, packet.length))
-                    counts[direction] += 1
+    rows = []
+    for packet in packets:
+        nanoseconds = round(packet.seconds * 10**9)
+        seconds = f"{nanoseconds // 10**9}.{nanoseconds % 10**9:09}"
+        for direction, choice in choices.items():
+            if choice.takes(packet.stored):
+                rows.append((seconds, direction, packet.length))
+                counts[direction] += 1
+    if rows:
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows([COLUMNS, *rows])
     return counts
 
 
@@ -52,8 +57,11 @@ def _row(cells: list[str]) -> tuple[Fraction, Direction, int]:
     if len(cells) != len(COLUMNS):
         raise ValueError(f"must have {len(COLUMNS)} columns, not {len(cells)}")
     try:
+        # The exact number of 1e999999999 takes for ever.
+        if not math.isfinite(float(cells[0])):
+            raise ValueError
         time = Fraction(cells[0].strip())
-    except (ValueError, ZeroDivisionError):
+    except ValueError:
         raise ValueError(f"time must be a number of seconds, not {cells[0]!r}") from None
     direction = Direction(cells[1].strip())
     length = int(cells[2])
@@ -64,14 +72,19 @@ def _row(cells: list[str]) -> tuple[Fraction, Direction, int]:
 
 def _rows(path: Path) -> list[tuple[Fraction, Direction, int]]:
     rows = []
-    with path.open(newline="") as file:
-        for number, cells in enumerate(csv.reader(file), 1):
-            if not cells or (number == 1 and tuple(cell.strip() for cell in cells) == COLUMNS):
-                continue
-            try:
+    number = 0
+    try:
+        with path.open(newline="") as file:
+            for number, cells in enumerate(csv.reader(file), 1):
+                if not cells or (number == 1 and tuple(cell.strip() for cell in cells) == COLUMNS):
+                    continue
                 rows.append(_row(cells))
-            except (ValueError, csv.Error) as error:
-                raise ValueError(f"{path}, line {number}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} must be text: {error}") from error
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {number + 1}: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}, line {number}: {error}") from error
     if not rows:
         raise ValueError(f"{path} has no frames")
     return rows

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from tierv.sim.__main__ import main
+from tierv.sim.commands import Commands
 from tierv.sim.pcap import read_pcap, write_pcap
 from tierv.sim.stimulus import Frame
 
@@ -78,3 +80,73 @@ def test_mistakes_are_explained_in_a_line(words, message):
     assert done.exit_code == 1
     assert message in done.output
     assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--cycles", "-1"], "'--cycles': -1 is not in the range"),
+        (["--stop-frames", "-1"], "'--stop-frames': -1 is not in the range"),
+        (["--stop-quiet", "-1"], "'--stop-quiet': -1 is not in the range"),
+        (["--set", "x=abc"], "'--set': must be NAME=VALUE, not 'x=abc'"),
+        (["--set", "x"], "'--set': must be NAME=VALUE, not 'x'"),
+        (["--uart", "a:hi"], "'--uart': must be PORT:TEXT"),
+        (["--uart", "0"], "'--uart': must be PORT:TEXT"),
+        (["--uart", r"0:\u20ac"], "'--uart': must be PORT:TEXT"),
+        (["--mailbox", "no/folder/file"], "'--mailbox': no/folder/file can't be written"),
+        (["--wave", __file__], "can't be written: it is given for something else, too"),
+    ],
+)
+def test_options_of_a_run_are_named_when_they_cannot_be(words, message):
+    done = call("run", "--firmware", __file__, *words)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
+def test_a_capture_is_not_written_over_itself(tmp_path):
+    path, link = tmp_path / "in.pcap", tmp_path / "link.pcap"
+    write_pcap(path, [Frame(bytes(60))], 100_000_000)
+    link.symlink_to(path)
+    data = path.read_bytes()
+    for words in (["replay", path], ["run", "--firmware", __file__, "--frames", path]):
+        done = call(*words, "--pcap", link)
+        assert done.exit_code == 2
+        assert "link.pcap can't be written" in done.output
+    assert path.read_bytes() == data
+
+
+def test_any_byte_can_be_sent_to_a_port(model, firmware):
+    done = call(
+        "run", "--cpu", "vexriscv", "--firmware", firmware("uart_loop").path,
+        "--uart", r"0:\xfe", "--set", "characters=1",
+    )  # fmt: skip
+    assert r"serial port 0: b'\xff'" in done.output
+
+
+@pytest.mark.parametrize("number", [1 << 32, -(1 << 31) - 1])
+def test_a_number_that_does_not_fit_is_not_cut(model, firmware, number):
+    path = firmware("report").path
+    done = call("run", "--cpu", "vexriscv", "--firmware", path, "--set", f"exit_code={number}")
+    assert done.exit_code == 1
+    assert f"exit_code must be from -2**31 to 2**32 - 1, not {number}" in done.output
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (FileNotFoundError(2, "Not there", "some file"), "[Errno 2] Not there: 'some file'"),
+        (KeyError("no symbol 'x'"), "Error: no symbol 'x'"),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), "can't decode byte 0xff"),
+    ],
+)
+def test_errors_keep_their_words(error, message):
+    @click.group(cls=Commands)
+    def group() -> None: ...
+
+    @group.command()
+    def fail() -> None:
+        raise error
+
+    done = CliRunner().invoke(group, ["fail"])
+    assert done.exit_code == 1
+    assert message in done.output

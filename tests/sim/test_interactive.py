@@ -7,9 +7,11 @@ import subprocess
 import sys
 import time
 
+import pytest
 from board import TIMEOUT_S, board
 
 from tierv.sim.bios import build_bios
+from tierv.sim.interactive import Network, NetworkError, open_network
 
 ABORT_HINT = b"ESC to abort boot"
 NO_BOOT = b"\x1b"
@@ -50,6 +52,17 @@ def test_frames_go_through_the_socket(firmware, tmp_path):
             assert end.recv(2000) == frame[6:12] + frame[:6] + frame[12:]
         assert running.end() == 0
     assert not path.exists()
+
+
+def test_a_file_in_the_socket_s_place_stays(tmp_path):
+    path = tmp_path / "precious"
+    path.write_text("kept")
+    with (
+        pytest.raises(NetworkError, match="is there already, and is no socket"),
+        open_network(Network.SOCKET, "", path, ""),
+    ):
+        pass
+    assert path.read_text() == "kept"
 
 
 def test_the_firmware_s_exit_ends_the_simulation(firmware):

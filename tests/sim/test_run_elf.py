@@ -105,10 +105,12 @@ def test_the_trace_is_a_commit_log(tmp_path):
         (b"", "must be an ELF file"),
         (b"\x7fELF", "is no RV32 executable"),
         (b"\x7fELF\x02\x01\x01" + bytes(57), "is no RV32 executable"),
-        (rv.elf({}, 0), "it has nothing to load"),
+        (rv.elf({}, 0), "has nothing to load"),
         (rv.elf({0: b"1234"}, 0)[:70], "is no RV32 executable"),
+        (rv.elf({0x40: b"1234"}, 0)[:-1], "is damaged: it ends within the segment for 0x40"),
+        (rv.elf({0: b"1234"}, 0)[:32] + b"\xff" * 20, "is damaged: "),
     ],
-    ids=["text", "empty", "short", "64-bit", "nothing", "truncated"],
+    ids=["text", "empty", "short", "64-bit", "nothing", "truncated", "no end", "no headers"],
 )
 def test_what_is_no_program_is_refused(tmp_path, content, message):
     path = tmp_path / "program"
@@ -135,9 +137,34 @@ def test_a_segment_outside_of_memory_is_named(tmp_path):
         (("--tiers", 9), "tiers must be an integer from 1 to 8, not 9"),
         (("--reset-address", 2), "reset_address must be a multiple of 4"),
         (("--max-cycles", 0), "not in the range"),
+        (("--wait-states", 65536), "not in the range"),
+        (("--tohost", 1 << 32), "must be a multiple of 4 below 2**32, not 0x100000000"),
+        (("--tohost", 2), "must be a multiple of 4 below 2**32, not 0x2"),
+        (("--ram", "0x2000_0000:4"), "0x20000000:0x4 must not overlap imem at 0x20000000"),
+        (("--ram", "0x2fff_fffc:8"), "must not overlap dmem at 0x30000000"),
+        (("--ram", "0xf000_0ffc:4"), "must not overlap the console at 0xf0000000"),
+        (("--ram", "0:8", "--ram", "4:8"), "0x4:0x8 must not overlap other RAM at 0x0"),
     ],
 )
 def test_options_that_cannot_be_are_refused(tmp_path, options, message):
     done = call(compile_program("arithmetic", tmp_path), *options)
     assert done.exit_code == Status.USAGE
     assert message in done.output
+
+
+def test_files_are_not_written_over_each_other(tmp_path):
+    elf = compile_program("signature", tmp_path)
+    data, file = elf.read_bytes(), tmp_path / "out"
+    for words in (("--signature", elf), ("--signature", file, "--trace", file)):
+        done = call(elf, *words)
+        assert done.exit_code == Status.USAGE
+        assert f"{words[-1]} can't be written: it is given for something else, too" in done.output
+    assert elf.read_bytes() == data
+    assert not file.exists()
+
+
+def test_an_output_that_can_t_be_written_is_said_before_the_run(tmp_path):
+    elf = compile_program("endless", tmp_path)
+    done = call(elf, "--max-cycles", 2000, "--trace", tmp_path / "no" / "trace")
+    assert done.exit_code == Status.USAGE
+    assert "trace can't be written" in done.output

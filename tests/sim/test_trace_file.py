@@ -64,6 +64,8 @@ def test_less_than_a_second_is_the_beginning_of_it(tmp_path):
         ("1,in,0\n", "line 1: length must be from 1 to 1514, not 0"),
         ("1,in,1515\n", "line 1: length must be from 1 to 1514, not 1515"),
         ("1,in,1e3\n", "line 1: invalid literal"),
+        ("1,in,60\n1e400,in,60\n", "line 2: time must be a number of seconds, not '1e400'"),
+        ("1,in,60\n1,in," + "6" * 140_000, "line 2: field larger than field limit"),
         ("1,out,60\n" * 16_385, "at most 16384 sends in a second, not 16385"),
     ],
 )
@@ -72,6 +74,13 @@ def test_other_files_are_refused(tmp_path, text, message):
     with pytest.raises(ValueError, match=message) as caught:
         read_trace(path)
     assert str(path) in str(caught.value)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path):
+    path = tmp_path / "site.csv"
+    path.write_bytes(b"1,in,60\n\xff")
+    with pytest.raises(ValueError, match=r"site\.csv must be text: 'utf-8' codec"):
+        read_trace(path)
 
 
 def test_a_run_can_t_be_longer_than_the_second(tmp_path):
@@ -111,3 +120,12 @@ def test_a_capture_without_the_board_is_refused(tmp_path):
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 1
     assert "has no frame to or from 10.0.0.1" in done.output
+    assert not (tmp_path / "site.csv").exists()
+
+
+def test_a_capture_is_not_written_over_by_its_trace(tmp_path):
+    path = tmp_path / "site.pcap"
+    write_pcap(path, [Frame(bytes(60))], 100_000_000)
+    data = path.read_bytes()
+    assert CliRunner().invoke(main, ["trace-csv", str(path), "0.0.0.0", str(path)]).exit_code == 2
+    assert path.read_bytes() == data
