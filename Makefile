@@ -129,7 +129,7 @@ sim: setup
 	@$(BIN)/python -m tierv.sim interactive $(ARGS)
 
 verilog: setup
-	@$(BIN)/python -m tierv.rtl.verilog --tiers $(TIERS) $(ARGS) $(OUTPUT)
+	@$(BIN)/python -m tierv.rtl.verilog --tiers $(TIERS) $(ARGS) "$(OUTPUT)"
 	@echo "wrote $(OUTPUT)"
 
 boards: setup

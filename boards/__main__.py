@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from tierv.sim.commands import Commands
+from tierv.sim.commands import NEW_FILE, Commands
 from tierv.sim.elf import Program
 from tierv.sim.paths import BuildError, locked
 
@@ -198,7 +198,7 @@ def flash(board: Board, with_bios: bool, debug: bool, program: Path | None) -> N
 @click.option("--port", help="The board's console, for example /dev/ttyUSB1.")
 @click.option("--baud", default=115_200, show_default=True, help="Its speed.")
 @click.option("--simulate", is_flag=True, help="Run the same program in simulation too, or alone.")
-@click.option("--json", "path", type=click.Path(path_type=Path), help="Write what was told here.")
+@click.option("--json", "path", type=NEW_FILE, help="Write what was told here.")
 def self_test(board: Board, port: str | None, baud: int, simulate: bool, path: Path | None) -> None:
     """Collect a board's self-test, and what it takes for switches and kernels.
 

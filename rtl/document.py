@@ -134,7 +134,10 @@ def header(tiers: int, lines: int, output: Path) -> None:
         params = CoreParams(tiers=tiers, lines=lines)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    output.write_text(c_header(params))
+    try:
+        output.write_text(c_header(params))
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
 
 
 @main.command()

@@ -96,10 +96,17 @@ def main(
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    output.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
     text = cluster_verilog(params) if cluster else core_verilog(params)
     # Its pins are JTAG's; the rest is for the core and the bus.
-    output.write_text(f"{text}\n{debug_verilog(params)}" if params.debug else text)
+    whole = f"{text}\n{debug_verilog(params)}" if params.debug else text
+    try:
+        output.write_text(whole)
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
 
 
 if __name__ == "__main__":

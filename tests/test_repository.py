@@ -80,3 +80,9 @@ def test_the_commands_that_documents_name_are_there(document):
         name = f"{module}.__main__" if hasattr(package, "__path__") else module
         main = importlib.import_module(name).main
         assert command in main.list_commands(click.Context(main)), f"{module} {command}"
+
+
+def test_the_makefile_takes_an_output_with_a_space():
+    dry = ["make", "-n", "--no-print-directory", "verilog", "OUTPUT=a b.v"]
+    lines = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert '"a b.v"' in lines.splitlines()[-2]

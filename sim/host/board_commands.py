@@ -18,7 +18,13 @@ def board_options(command):
     """Options that say which board a command is for: ``ip`` and ``udp_port``."""
     for option in (
         click.option("--ip", default=SocParams().local_ip, show_default=True, help="The board."),
-        click.option("--udp-port", default=COMMAND_PORT, show_default=True, help="Its UDP port."),
+        click.option(
+            "--udp-port",
+            type=click.IntRange(1, 65535),
+            default=COMMAND_PORT,
+            show_default=True,
+            help="Its UDP port.",
+        ),
     ):
         command = option(command)
     return command

@@ -167,6 +167,8 @@ def run(
         options |= {name: name in extensions for name in EXTENSIONS}
     which = {"both": (True, False), "with": (True,), "without": (False,)}[memories]
     subjects = _subjects(tiers, plain, which, () if no_peers else peers, **options)
+    if not subjects:
+        raise click.UsageError("there is nothing to synthesise: no tiers and no peers")
     flows = [_flow(subject) for subject in subjects]
     families = tuple(FAMILIES) if counts else ()
     numbers = range(1, seeds + 1)

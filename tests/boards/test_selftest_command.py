@@ -137,3 +137,9 @@ def test_the_simulated_board_has_the_boards_devices():
     soc = selftest.simulated_params(board)
     assert (soc.sys_clk_hz, soc.uarts, soc.ethernet) == (50_000_000, 4, False)
     assert soc.mailbox
+
+
+def test_a_folder_is_no_place_for_what_was_told(tmp_path):
+    done = CliRunner().invoke(main, ["selftest", "ecpix5", "--simulate", "--json", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "is a directory" in done.output

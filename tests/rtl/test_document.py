@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from tierv.rtl.document import MANUAL, c_header, fill_tables, main
 from tierv.rtl.isa import csr_addresses
 from tierv.rtl.params import CoreParams
+from tierv.rtl.verilog import main as verilog_main
 
 
 def test_the_manual_s_tables_are_up_to_date():
@@ -56,3 +57,11 @@ def test_the_header_has_only_what_the_core_has():
     assert "CSR_MTIERPC2" not in text
     assert "CSR_MLINEPRIO0" in text
     assert "CSR_MLINEPRIO1" not in text
+
+
+@pytest.mark.parametrize("command", [(verilog_main,), (main, "header")])
+def test_an_output_that_can_t_be_written_is_said(command, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = CliRunner().invoke(command[0], [*command[1:], str(tmp_path / "file" / "output")])
+    assert done.exit_code == 1
+    assert "Error: [Errno " in done.output

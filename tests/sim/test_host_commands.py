@@ -116,3 +116,10 @@ def test_the_command_line_passes_words_on_and_fails_with_the_board():
         assert (good.exit_code, good.output) == (0, "help\n")
         bad = CliRunner().invoke(main, ["irqtune", *where, "9"])
         assert (bad.exit_code, bad.output) == (1, "Error: irqtune 9\n")
+
+
+@pytest.mark.parametrize("command", [["ask", "help"], ["irqtune"], ["latency"]])
+def test_a_udp_port_that_cannot_be_is_refused(command):
+    done = CliRunner().invoke(main, [command[0], "--udp-port", "65536", *command[1:]])
+    assert done.exit_code == 2
+    assert "65536 is not in the range" in done.output

@@ -354,3 +354,9 @@ def test_the_core_can_be_placed_and_routed():
     assert row["MHz"] > 20
     assert row["EBR"] >= 32
     assert breakdown(flow.netlist)[("dut", "core", "execute")]["COMB"] > 0
+
+
+def test_nothing_to_synthesise_is_refused():
+    done = CliRunner().invoke(main, ["run", "--tiers", "", "--plain", "", "--no-peers"])
+    assert done.exit_code == 2
+    assert "there is nothing to synthesise" in done.output
