@@ -20,9 +20,12 @@
 
 #include "tier.h"
 
+/* A function with which an interrupt begins is at an even word: two instructions come at once. */
+#define INTERRUPT_ENTRY __attribute__((aligned(8)))
+
 /* --- given by the application ------------------------------------------------------------------ */
 
-void interrupt_service(uint32_t lines);
+INTERRUPT_ENTRY void interrupt_service(uint32_t lines);
 void protocol_service(void);
 
 /* --- given by boot/ ---------------------------------------------------------------------------- */

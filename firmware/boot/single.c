@@ -39,7 +39,7 @@ static __attribute__((noinline)) void interrupt_protocol(void)
 void unexpected_trap(uint32_t cause, uint32_t pc) __attribute__((noreturn));
 
 /* Interrupts only; GCC saves the registers that the body may change. */
-__attribute__((interrupt("machine"), aligned(4))) void trap_handler(void)
+INTERRUPT_ENTRY __attribute__((interrupt("machine"))) void trap_handler(void)
 {
     uint32_t cause;
     __asm__ volatile("csrr %0, mcause" : "=r"(cause));

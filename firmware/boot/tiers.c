@@ -59,7 +59,7 @@ void tier_start(uint32_t tier, void (*function)(void *), void *argument, void *s
 }
 
 /* Tier 2. Longest path: the application's interrupt_service(). */
-static void interrupt_tier(void *lines)
+static INTERRUPT_ENTRY void interrupt_tier(void *lines)
 {
     tier_set_lines((uint32_t)(uintptr_t)lines);
     tier_enable_wake();

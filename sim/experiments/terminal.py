@@ -141,10 +141,10 @@ def _run(setup: Setup, case: _Case, data: bytes, settings: Settings) -> list[dic
         pieces = list(_stimulus(rule, port, data, start, form, character))
         uart += [piece for piece, _ in pieces]
         arrivals.append(np.concatenate([times for _, times in pieces]))
-    # What no rule sends goes with a change of the rules, after the longest of them.
+    # What no rule sends goes by that for the time, of which all is older by then.
     end = int(max(times[-1] for times in arrivals))
     end += _LATENCY_US * settings.clock_hz // 1_000_000 // compression + _TAIL_CYCLES
-    flush = [protocol.number(Command.PACK_LENGTH, 1)]
+    flush = [protocol.number(Command.PACK_TIME, _LATENCY_US // compression)]
     ports = range(len(case.rules))
     frames += [Frame(serial_link.control_frame(port, flush), end) for port in ports]
     frames += serial_link.ask_counters(ports, end + _TAIL_CYCLES)
