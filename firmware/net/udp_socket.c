@@ -104,8 +104,7 @@ static void emit(packet_t *packet, be32_t source, be16_t local_port)
     }
     ipv4_emit(packet->frame + ETHERNET_HEADER_BYTES, source, packet->peer_address,
               IPV4_PROTOCOL_UDP, IPV4_TTL, UDP_HEADER_BYTES + payload_bytes);
-    packet->length_bytes =
-        (uint16_t)ethernet_pad(packet->frame, PACKET_PAYLOAD_OFFSET + payload_bytes);
+    packet->length_bytes = (uint16_t)ethernet_pad(packet->frame, PACKET_PAYLOAD_OFFSET + payload_bytes);
 }
 
 /* True if the headers of a received frame fit the payload as it is now, to where it came from. */
@@ -313,9 +312,7 @@ net_verdict_t udp_input_datagram(net_t *net, packet_t *packet)
 
 static be32_t next_hop(const net_t *net, be32_t destination)
 {
-    bool is_neighbour = ((destination ^ net->address) & net->netmask) == 0;
-
-    return is_neighbour ? destination : net->gateway;
+    return ((destination ^ net->address) & net->netmask) == 0 ? destination : net->gateway;
 }
 
 /* Fills in the Ethernet destination, or lets the packet wait for it. */
