@@ -57,10 +57,11 @@ def _row(cells: list[str]) -> tuple[Fraction, Direction, int]:
     if len(cells) != len(COLUMNS):
         raise ValueError(f"must have {len(COLUMNS)} columns, not {len(cells)}")
     try:
-        # The exact number of 1e999999999 takes for ever.
-        if not math.isfinite(float(cells[0])):
+        # The exact number of 1e999999999 or 1e-999999999 takes for ever.
+        seconds = float(cells[0])
+        if not math.isfinite(seconds):
             raise ValueError
-        time = Fraction(cells[0].strip())
+        time = Fraction(cells[0].strip()) if seconds else Fraction(0)
     except ValueError:
         raise ValueError(f"time must be a number of seconds, not {cells[0]!r}") from None
     direction = Direction(cells[1].strip())

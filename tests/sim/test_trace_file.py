@@ -47,6 +47,11 @@ def test_lines_in_any_order_and_without_a_heading_are_the_same_trace(tmp_path):
     assert mixed.bits == read_trace(trace(tmp_path, TRACE)).bits
 
 
+def test_a_time_next_to_nothing_is_read_at_once(tmp_path):
+    traffic = read_trace(trace(tmp_path, "1e-999999999,in,60\n0.5,in,60\n"))
+    assert list(traffic.packet_cycles) == [0, CYCLES // 2]
+
+
 def test_less_than_a_second_is_the_beginning_of_it(tmp_path):
     traffic = read_trace(trace(tmp_path, TRACE), CYCLES // 2)
     assert (len(traffic.packet_cycles), len(traffic.send_cycles)) == (1, 1)
