@@ -98,13 +98,9 @@ def main(
         raise click.UsageError(str(error)) from None
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise click.ClickException(str(error)) from None
-    text = cluster_verilog(params) if cluster else core_verilog(params)
-    # Its pins are JTAG's; the rest is for the core and the bus.
-    whole = f"{text}\n{debug_verilog(params)}" if params.debug else text
-    try:
-        output.write_text(whole)
+        text = cluster_verilog(params) if cluster else core_verilog(params)
+        # Its pins are JTAG's; the rest is for the core and the bus.
+        output.write_text(f"{text}\n{debug_verilog(params)}" if params.debug else text)
     except OSError as error:
         raise click.ClickException(str(error)) from None
 

@@ -52,13 +52,11 @@ def build(trace: str | None, quick: bool, **hardware) -> None:
 def _assignments(context, parameter, texts: tuple[str, ...]) -> dict[str, int]:
     values = {}
     for text in texts:
-        name, equals, value = text.partition("=")
+        name, _, value = text.partition("=")
         try:
             values[name] = int(value, 0)
         except ValueError:
-            equals = ""
-        if not equals:
-            raise click.BadParameter(f"must be NAME=VALUE, not {text!r}")
+            raise click.BadParameter(f"must be NAME=VALUE, not {text!r}") from None
     return values
 
 

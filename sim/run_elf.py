@@ -58,6 +58,8 @@ class Ram:
     base: int
     size_bytes: int
 
+    overlaps = Region.overlaps
+
     def __str__(self) -> str:
         return f"{self.base:#x}:{self.size_bytes:#x}"
 
@@ -99,21 +101,23 @@ def ram_for(program: Program, params: CoreParams) -> list[Ram]:
     return [Ram(start, stop - start) for start, stop in spans]
 
 
+def _local_memories(params: CoreParams) -> list[tuple[str, Region | Ram]]:
+    return [("imem", params.imem), ("dmem", params.dmem)]
+
+
 def check_overlaps(params: CoreParams, rams: Sequence[Ram]) -> None:
     """Raises ``ValueError`` for RAM at addresses that are something else's, too."""
-    taken: list[tuple[str, Region | Ram]] = [("imem", params.imem), ("dmem", params.dmem)]
-    taken.append(("the console", Ram(CONSOLE_BASE, _PAGE_BYTES)))
+    taken = [*_local_memories(params), ("the console", Ram(CONSOLE_BASE, _PAGE_BYTES))]
     for ram in rams:
         for name, other in taken:
-            if ram.base < other.base + other.size_bytes and other.base < ram.base + ram.size_bytes:
+            if ram.overlaps(other):
                 raise ValueError(f"{ram} must not overlap {name} at {other.base:#x}")
         taken.append(("other RAM", ram))
 
 
 def check_memories(program: Program, params: CoreParams, rams: Sequence[Ram]) -> None:
     """Raises ``RunElfError`` naming the first segment that is not in one of the memories."""
-    memories: list[tuple[str, Region | Ram]] = [("imem", params.imem), ("dmem", params.dmem)]
-    memories += [("ram", ram) for ram in rams]
+    memories = [*_local_memories(params), *(("ram", ram) for ram in rams)]
     for extent in program.extents:
         if not any(_within(extent, memory) for _, memory in memories):
             there = ", ".join(f"{name} {m.base:#x}:{m.size_bytes:#x}" for name, m in memories)
