@@ -61,7 +61,7 @@ help:
 	@echo "make clean                      remove everything built"
 
 # Debian packages: installed if we may, otherwise the line to run is printed.
-packages:
+packages: | build
 	@missing=$$(for p in $(APT_PACKAGES); do \
 	    dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
@@ -94,7 +94,7 @@ $(VENV)/.synth: $(VENV)/.complete
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .[synth]
 	@touch $@
 
-setup: | build
+setup:
 	@$(MAKE) --silent --no-print-directory packages
 	@$(MAKE) --silent --no-print-directory $(VENV)/.complete
 
