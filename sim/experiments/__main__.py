@@ -34,6 +34,11 @@ def _progress_of(experiment: Experiment) -> Progress:
 
 
 def _run(experiment: Experiment, bench: Bench, settings: Settings, console: Console) -> Outcome:
+    if settings.length < experiment.least_length:
+        raise ValueError(
+            f"length of {experiment.id} must be at least {experiment.least_length}"
+            f" {experiment.length_unit}, not {settings.length}"
+        )
     outcome = experiment.run(bench, settings, _progress_of(experiment))
     report.write(experiment, settings, outcome)
     report.show(experiment, settings, outcome, console)

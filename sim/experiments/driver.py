@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tierv.soc.map import ETH_TX_SLOTS
+
 from ..result import RunResult
 from ..stimulus import Frame
 from .bench import Bench, Build, Setup
@@ -52,6 +54,9 @@ class DriverLayer(Experiment):
     length_unit = "datagrams each way"
     short_length = 500
     full_length = 10_000
+    # When the driver has handed over the last one, the MAC's slots may be full; the time between
+    # two that are on the wire is wanted.
+    least_length = ETH_TX_SLOTS + 2
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """All builds both ways; receiving also with the sum that the stack wants."""

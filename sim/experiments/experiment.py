@@ -71,6 +71,8 @@ class Experiment(abc.ABC):
     length_unit: str
     short_length: int
     full_length: int
+    #: Below it there is nothing to measure.
+    least_length: int = 1
     #: Whether ``Settings.trace`` is of use.
     takes_trace: bool = False
 

@@ -32,8 +32,9 @@ def run(bench: Bench, identity: str, length: int) -> Outcome:
     return EXPERIMENTS[identity].run(bench, settings, lambda _: None)
 
 
-def test_a_handler_of_the_banked_build_issues_in_the_next_cycle_at_every_phase(bench):
-    outcome = run(bench, "E1", 40)
+@pytest.mark.parametrize("length", [EXPERIMENTS["E1"].least_length, 40])
+def test_a_handler_of_the_banked_build_issues_in_the_next_cycle_at_every_phase(bench, length):
+    outcome = run(bench, "E1", length)
     banked = [row for row in outcome.rows if row["build"] == Build.BANKED]
     assert len(banked) == 2
     for row in banked:
@@ -44,8 +45,9 @@ def test_a_handler_of_the_banked_build_issues_in_the_next_cycle_at_every_phase(b
     assert outcome.passed
 
 
-def test_the_driver_layer_counts_what_it_was_told_to(bench):
-    outcome = run(bench, "E2", 12)
+@pytest.mark.parametrize("length", [EXPERIMENTS["E2"].least_length, 12])
+def test_the_driver_layer_counts_what_it_was_told_to(bench, length):
+    outcome = run(bench, "E2", length)
     assert outcome.passed
     assert len(outcome.rows) == 3 * len(Build)
     for row in outcome.rows:
@@ -154,6 +156,8 @@ def test_results_are_written_as_json_and_as_a_plot(bench, monkeypatch, tmp_path)
     [
         (["E99"], "No such command 'E99'"),
         (["E1", "--length", "0"], "length must be above 0, not 0"),
+        (["E1", "--length", "1"], "length of E1 must be at least 2 interrupts in each case, not 1"),
+        (["E2", "--length", "5"], "length of E2 must be at least 6 datagrams each way, not 5"),
         (["E1", "--clock-hz", "-1"], "clock_hz must be above 0, not -1"),
         (["E1", "--seed", "x"], "'x' is not a valid integer"),
     ],
