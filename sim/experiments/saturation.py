@@ -46,7 +46,10 @@ class Saturation(Experiment):
     takes_trace = True
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
-        """Every trace on every build."""
+        """Every trace on every build.
+
+        Raises ``ValueError`` for a trace of which nothing is lost however fast it comes.
+        """
         setups = bench.setups("trace")
         wire = settings.clock_hz * _WIRE_BITS_PER_CYCLE // 4
         traffics = _traffics(settings)
@@ -55,6 +58,11 @@ class Saturation(Experiment):
         def case(item: tuple[int | str, Build]) -> float:
             name, build = item
             found = _highest_compression(setups[build], traffics[name], wire)
+            if found == _most_compression(traffics[name]):
+                raise ValueError(
+                    f"trace {name} never saturates {build}: nothing is lost even {found:,.0f} times"
+                    " as fast, when all of it comes at once"
+                )
             progress(f"{build}, trace {name}: {found:.1f}")
             return found
 
@@ -109,11 +117,22 @@ def _traffics(settings: Settings) -> dict[int | str, Traffic]:
     return {seed: make_traffic(seed, settings.length) for seed in seeds}
 
 
+def _most_compression(traffic: Traffic) -> float:
+    """All events are in one cycle then."""
+    return max(_FIRST_COMPRESSION, traffic.cycles)
+
+
 def _highest_compression(setup: Setup, traffic: Traffic, mii_hz: int) -> float:
     def survives(compression: float) -> bool:
         return replay(setup, traffic, compression=compression, mii_hz=mii_hz).lost == 0
 
-    return highest(survives, first=_FIRST_COMPRESSION, step=math.sqrt(2), precision=_PRECISION)
+    return highest(
+        survives,
+        first=_FIRST_COMPRESSION,
+        step=math.sqrt(2),
+        precision=_PRECISION,
+        most=_most_compression(traffic),
+    )
 
 
 def _half_interval(values: list[float]) -> float:

@@ -105,8 +105,26 @@ def test_the_search_finds_the_highest_compression(monkeypatch, limit):
     monkeypatch.setattr(
         saturation, "replay", lambda *_, compression, mii_hz: Delivery(int(compression > limit))
     )
-    found = saturation._highest_compression(None, None, 1)
+    found = saturation._highest_compression(None, SimpleNamespace(cycles=2_000), 1)
     assert limit / 1.011 < found <= limit
+
+
+def test_a_trace_that_saturates_nothing_is_said_with_the_fastest_that_was_tried(monkeypatch):
+    tried = []
+
+    def replay(_setup, _traffic, *, compression, mii_hz):
+        tried.append(compression)
+        assert len(tried) < 100
+        return SimpleNamespace(lost=0)
+
+    monkeypatch.setattr(saturation, "replay", replay)
+    bench = SimpleNamespace(
+        setups=lambda _: dict.fromkeys(Build),
+        map=lambda function, items: [function(item) for item in items],
+    )
+    with pytest.raises(ValueError, match="trace 3 never saturates B: .* even 5,000 times as fast"):
+        run(bench, "E5", 5_000)
+    assert max(tried) == 5_000
 
 
 def test_the_interval_is_student_s():
