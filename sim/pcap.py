@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from .capture import LINK_TYPE_ETHERNET, Packet, read_capture
+from .records import CYCLE_END
 from .result import FrameOut
 from .stimulus import Frame
 
@@ -28,7 +29,7 @@ def read_pcap(
 
     The earliest one is at ``start_cycle``; they are in the order of their times. Bytes that the
     capture left out are zero. Raises ``ValueError`` as ``read_capture``, and for a frame of more
-    than ``most_bytes`` without check sequence.
+    than ``most_bytes`` without check sequence or later than the simulation can count.
     """
     return time_frames(
         read_capture(path),
@@ -62,6 +63,10 @@ def time_frames(
                 f" not {packet.length}"
             )
         cycle = start_cycle + round((packet.seconds - ordered[0].seconds) * cycles_per_second)
+        if cycle >= CYCLE_END:
+            raise ValueError(
+                f"{path}, packet {packet.number}: must come before cycle 2**63, not in {cycle}"
+            )
         frames.append(Frame(packet.stored.ljust(packet.length, b"\0"), cycle=cycle))
     return frames
 

@@ -10,6 +10,9 @@ import enum
 
 import numpy as np
 
+#: The harness counts no further.
+CYCLE_END = 1 << 63
+
 #: Name and numpy type of the fields of each record.
 LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {
     # A frame for the SoC; `length` bytes follow. Not sent before `cycle`, nor before the gap.

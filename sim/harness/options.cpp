@@ -23,6 +23,12 @@ uint64_t number(const std::string& text) {
     return value;
 }
 
+int64_t cycles(const std::string& text) {
+    const uint64_t value = number(text);
+    if (value > INT64_MAX) throw std::runtime_error("must be below 2**63, not '" + text + "'");
+    return static_cast<int64_t>(value);
+}
+
 std::vector<std::string> split(const std::string& text, char separator) {
     std::vector<std::string> parts;
     std::stringstream stream(text);
@@ -122,22 +128,22 @@ const std::map<std::string, Option>& table() {
         {"--retired-out", {"FILE", "instructions after a rise of an external line",
                            [](O& o, S v) { o.retired_out = v; }}},
         {"--watch-cycles", {"N", "for so many cycles each time",
-                            [](O& o, S v) { o.watch_cycles = static_cast<int64_t>(number(v)); }}},
+                            [](O& o, S v) { o.watch_cycles = cycles(v); }}},
         {"--mailbox-out", {"FILE", "writes to the mailbox", [](O& o, S v) { o.mailbox_out = v; }}},
         {"--summary", {"FILE", "how the run ended, as JSON", [](O& o, S v) { o.summary = v; }}},
         {"--wave", {"FILE", "waveform", [](O& o, S v) { o.wave = v; }}},
         {"--wave-from", {"CYCLE", "first cycle in it",
-                         [](O& o, S v) { o.wave_from = static_cast<int64_t>(number(v)); }}},
+                         [](O& o, S v) { o.wave_from = cycles(v); }}},
         {"--wave-to", {"CYCLE", "cycle after the last in it",
-                       [](O& o, S v) { o.wave_to = static_cast<int64_t>(number(v)); }}},
+                       [](O& o, S v) { o.wave_to = cycles(v); }}},
         {"--text", {"", "show the mailbox's text", [](O& o, S) { o.show_text = true; }}},
         {"--progress", {"", "show how far it is", [](O& o, S) { o.progress = true; }}},
         {"--cycles", {"N", "end, with an error, after N cycles",
-                      [](O& o, S v) { o.cycles = static_cast<int64_t>(number(v)); }}},
+                      [](O& o, S v) { o.cycles = cycles(v); }}},
         {"--stop-frames", {"N", "end after N frames from the SoC",
                            [](O& o, S v) { o.stop_frames = number(v); }}},
         {"--stop-after", {"N", "end N cycles after the last stimulus",
-                          [](O& o, S v) { o.stop_after = static_cast<int64_t>(number(v)); }}},
+                          [](O& o, S v) { o.stop_after = cycles(v); }}},
         {"--stop-text", {"PORT:TEXT", "end when a serial port has sent the text", [](O& o, S v) {
              const size_t colon = v.find(':');
              if (colon == std::string::npos) throw std::runtime_error("PORT:TEXT must be given");

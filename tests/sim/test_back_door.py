@@ -60,6 +60,7 @@ def test_bytes_are_where_they_were_put(model, tmp_path_factory, written):
         (["--nonsense"], "no option --nonsense"),
         (["--cycles"], "--cycles needs N"),
         (["--cycles", "many"], "--cycles: a number must be given, not 'many'"),
+        (["--cycles", str(1 << 63)], f"--cycles: must be below 2**63, not '{1 << 63}'"),
         (["--image", "/nonexistent"], "cannot read /nonexistent"),
         (["--mii-hz", "0"], "--mii-hz must be from 1 to"),
         (["--uart-format", "9:9600"], "no serial port 9"),

@@ -137,6 +137,16 @@ def test_a_frame_that_is_too_long_is_named(tmp_path):
         read_pcap(path, SYS_CLK_HZ, most_bytes=1514)
 
 
+def test_a_time_that_the_simulation_cannot_count_to_is_named(tmp_path):
+    path = tmp_path / "frames.pcapng"
+    path.write_bytes(_SECTION + _interface(1, 0) + _packet(0) + _packet(1 << 32))
+    start = (1 << 63) - (SYS_CLK_HZ << 32) - 1
+    assert read_pcap(path, SYS_CLK_HZ, start_cycle=start)[1].cycle == (1 << 63) - 1
+    message = rf"pcapng, packet 2: .* before cycle 2\*\*63, not in {1 << 63}$"
+    with pytest.raises(ValueError, match=message):
+        read_pcap(path, SYS_CLK_HZ, start_cycle=start + 1)
+
+
 @pytest.mark.parametrize("speed", [0, -1, float("nan"), float("inf")])
 def test_a_speed_must_be_possible(tmp_path, speed):
     path = tmp_path / "frames.pcap"

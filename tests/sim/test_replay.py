@@ -163,6 +163,7 @@ def test_the_soc_takes_the_device_s_part_in_a_conversation(capture, tmp_path):
         (b"", (), "is empty"),
         (b"rubbish!", (), "must be a pcap or pcapng file"),
         (None, ("--speed", 0), "speed must be above 0, not 0.0"),
+        (None, ("--speed", 1e-20), "packet 2: must come before cycle 2**63, not in "),
         (None, ("--to", "nobody"), "address must be a MAC or an IPv4 address, not 'nobody'"),
         (None, ("--from", "10.0.0.1"), "has no frame of that choice"),
     ],
