@@ -26,6 +26,9 @@ from .stimulus import (
     encode_uart,
 )
 
+#: What the harness shows goes there; its own errors become exceptions.
+_STANDARD_ERROR = 2
+
 
 class SimulationError(Exception):
     """The harness can't do what it is asked; the message is its own."""
@@ -111,7 +114,7 @@ class Simulation:
             arguments += self._wires(wires) + _until_arguments(until or Until())
             arguments += _optional("--pcap", pcap) + _wave_arguments(wave)
             arguments += ["--text"] * show_text + ["--progress"] * progress
-            self._call(arguments, show=show_text or progress)
+            self._call(arguments)
             values = self._values(folder, program, get)
             result = read_result(folder, values)
         if result.end is RunEnd.LIMIT and limit_is_error:
@@ -202,18 +205,21 @@ class Simulation:
             position += size
         return values
 
-    def _call(self, arguments: list[str], *, show: bool) -> None:
-        command = [str(self.model.program), *arguments]
-        errors = None if show else subprocess.PIPE
+    def _call(self, arguments: list[str]) -> None:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stderr=errors, text=True, check=False
+            [str(self.model.program), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=_STANDARD_ERROR,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
         try:
             end = RunEnd(done.returncode)
         except ValueError:
             end = RunEnd.ERROR
         if end is RunEnd.ERROR:
-            message = (done.stderr or "").strip().removeprefix("error: ")
+            message = done.stderr.strip().removeprefix("error: ")
             raise SimulationError(message or f"the simulation died ({done.returncode})")
 
 

@@ -12,7 +12,7 @@ void Mailbox::write(int64_t cycle, uint32_t offset, uint32_t data) {
         lines_.acknowledge(cycle, data);
         break;
     case mailbox_putc:
-        if (show_text_) std::fputc(static_cast<int>(data & 0xFF), stderr);
+        if (shown_) std::fputc(static_cast<int>(data & 0xFF), shown_);
         break;
     default:
         break;

@@ -1,6 +1,7 @@
 // What firmware writes to the mailbox: the log, and the entries that the harness acts on.
 #pragma once
 
+#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -9,9 +10,9 @@
 
 class Mailbox {
   public:
-    // Shows the debug text on the standard error stream if `show_text`.
-    Mailbox(const std::string& log_path, Lines& lines, bool show_text)
-        : log_(log_path), lines_(lines), show_text_(show_text) {}
+    // Shows the debug text on `shown`, if there is one.
+    Mailbox(const std::string& log_path, Lines& lines, std::FILE* shown)
+        : log_(log_path), lines_(lines), shown_(shown) {}
 
     void write(int64_t cycle, uint32_t offset, uint32_t data);
 
@@ -21,6 +22,6 @@ class Mailbox {
   private:
     RecordWriter log_;
     Lines& lines_;
-    bool show_text_;
+    std::FILE* shown_;
     std::optional<uint32_t> exit_code_;
 };

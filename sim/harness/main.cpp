@@ -11,6 +11,8 @@
 int main(int argc, char** argv) {
     // Nobody waits for the results of a run whose caller was killed.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    // What it shows is shown at once.
+    std::setvbuf(stdout, nullptr, _IONBF, 0);
     try {
         Simulator simulator(parse_options(argc, argv));
         const uint32_t end = simulator.run();

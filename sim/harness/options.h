@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ struct Options {
 
     // Interactive use.
     bool console = false;
+    // Where text and progress go: not to a terminal's own stream, nor to that of errors.
+    std::FILE* shown() const { return console ? stderr : stdout; }
     // Of the console: Ctrl-] is a character as any other.
     bool any_character = false;
     int network_fd = -1;

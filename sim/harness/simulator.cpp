@@ -25,7 +25,8 @@ Simulator::Simulator(const Options& options)
       wires_(model_, options.wires), uart_sender_(wires_),
       uart_receiver_(pins_, options.uart_formats,
                      [this](const UartOut& character) { take_character(character); }),
-      lines_(model_, lines_log_), mailbox_(options.mailbox_out, lines_, options.show_text),
+      lines_(model_, lines_log_),
+      mailbox_(options.mailbox_out, lines_, options.show_text ? options.shown() : nullptr),
       network_(options.network_fd < 0 ? nullptr
                                       : std::make_unique<LiveNetwork>(options.network_fd)),
       frame_source_(std::make_unique<FrameFile>(
@@ -134,7 +135,7 @@ uint32_t Simulator::run() {
         while (!end_ && cycle_ < pause) step();
         if (!end_) housekeeping();
     }
-    if (options_.progress) std::fputc('\n', stderr);
+    if (options_.progress) std::fputc('\n', options_.shown());
     return *end_;
 }
 
@@ -178,7 +179,8 @@ void Simulator::show_progress() {
     const auto now = std::chrono::steady_clock::now();
     if (now - shown_ < std::chrono::seconds(1)) return;
     shown_ = now;
-    std::fprintf(stderr, "\r%.1f M cycles, %.2f M cycles/s, %" PRIu64 " frames in, %" PRIu64 " out ",
+    std::fprintf(options_.shown(),
+                 "\r%.1f M cycles, %.2f M cycles/s, %" PRIu64 " frames in, %" PRIu64 " out ",
                  static_cast<double>(cycle_) * 1e-6, static_cast<double>(cycle_) * 1e-6 / seconds(),
                  mii_sender_.frames(), mii_receiver_.frames());
 }

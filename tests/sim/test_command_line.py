@@ -25,7 +25,7 @@ def test_every_command_has_help(command):
     assert "Usage:" in done.output
 
 
-def test_a_run_says_what_it_did(model, firmware, tmp_path):
+def test_a_run_says_what_it_did(model, firmware, tmp_path, capfd):
     mailbox = tmp_path / "mailbox.jsonl"
     done = call(
         "run", "--cpu", "vexriscv", "--firmware", firmware("report").path,
@@ -38,6 +38,16 @@ def test_a_run_says_what_it_did(model, firmware, tmp_path):
     records = [json.loads(line) for line in mailbox.read_text().splitlines()]
     assert records[0]["data"] == 0x1234
     assert set(records[0]) == {"cycle", "offset", "data"}
+    assert capfd.readouterr() == ("", "hello")
+
+
+def test_what_the_simulation_refuses_is_said_once(model, firmware, capfd):
+    path = firmware("report").path
+    done = call("run", "--cpu", "vexriscv", "--firmware", path, "--mii-hz", 10**10)
+    assert done.exit_code == 1
+    message = "--mii-hz must be from 1 to 8 times the system clock, not 10000000000"
+    assert done.output == f"Error: {message}\n"
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_run_that_does_not_end_has_an_exit_status_of_its_own(model, firmware):
