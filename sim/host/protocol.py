@@ -165,15 +165,22 @@ class ProtocolError(HostError):
 
 
 class CommandRefusedError(HostError):
-    """The board answered with an error: which command, and the reason."""
+    """The board answered with errors: which commands, the reasons, and what it has done."""
 
-    def __init__(self, code: int, reason: int) -> None:
-        command = Command(code).name if code in list(Command) else f"datagram ({code})"
-        known = Reason(reason).name if reason in list(Reason) else str(reason)
-        words = known.lower().replace("_", " ")
-        super().__init__(f"the board refuses {command.lower().replace('_', '-')}: {words}")
-        self.code = code
-        self.reason = reason
+    def __init__(self, refused: Iterable[tuple[int, int]], done: Iterable[int]) -> None:
+        reasons = ", ".join(f"{_command(code)}: {_reason(reason)}" for code, reason in refused)
+        others = ", ".join(map(_command, done))
+        super().__init__(f"the board refuses {reasons}" + (f"; done: {others}" if others else ""))
+
+
+def _command(code: int) -> str:
+    known = Command(code).name if code in list(Command) else f"datagram ({code})"
+    return known.lower().replace("_", "-")
+
+
+def _reason(reason: int) -> str:
+    known = Reason(reason).name if reason in list(Reason) else str(reason)
+    return known.lower().replace("_", " ")
 
 
 @dataclass(frozen=True)
@@ -248,9 +255,10 @@ def check(commands: Sequence[Item], answers: Sequence[Item]) -> list[Item]:
 
     Raises ``CommandRefusedError`` if one is an error, ``ProtocolError`` if they don't fit.
     """
-    for answer in answers:
-        if answer.code == ERROR and len(answer.value) == 2:
-            raise CommandRefusedError(*answer.value)
+    errors = [item.value for item in answers if item.code == ERROR and len(item.value) == 2]
+    if errors:
+        done = [item.code - ANSWER for item in answers if item.code != ERROR]
+        raise CommandRefusedError([(code, reason) for code, reason in errors], done)
     codes = [item.code + ANSWER for item in commands]
     if [answer.code for answer in answers] != codes:
         raise ProtocolError(f"answers {answers!r} to {commands!r}")

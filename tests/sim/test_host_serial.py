@@ -251,6 +251,13 @@ def test_a_refusal_names_command_and_reason(stand_in):
             client.set_numbers([(Command.SET_BAUDRATE, 2_000_000)])
 
 
+def test_all_refusals_of_a_request_are_named(stand_in):
+    with client_of(stand_in) as client:
+        settings = [(Command.SET_BAUDRATE, 2_000_000), (Command.SET_BAUDRATE, 3_000_000)]
+        with pytest.raises(CommandRefusedError, match=r"(set-baudrate: impossible(, |$)){2}"):
+            client.set_numbers(settings)
+
+
 def test_what_is_no_control_datagram_is_refused():
     for data in (b"", b"\1\0", b"\2\0\0", b"\1\0\0\5", b"\1\0\0\5\2x"):
         with pytest.raises(protocol.ProtocolError):
@@ -267,5 +274,9 @@ def test_commands_show_counters_and_refusals(stand_in, monkeypatch):
     refused = CliRunner().invoke(main, ["serial-config", "--baud", "2000000"])
     assert refused.exit_code == 1
     assert "refuses set-baudrate: impossible" in refused.output
+    words = ["--baud", "2000000", "--stop-bits", "2", "--flow", "rts-cts"]
+    partly = CliRunner().invoke(main, ["serial-config", *words])
+    assert partly.exit_code == 1
+    assert "set-baudrate: impossible; done: set-stopsize, set-control\n" in partly.output
     wrong = CliRunner().invoke(main, ["serial-config", "--pack-time", "2000000"])
     assert "2000000 is not in the range" in wrong.output
