@@ -10,8 +10,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from tierv.sim.commands import NEW_FILE, Commands
+from tierv.sim.commands import Commands
 from tierv.sim.elf import Program
+from tierv.sim.file_arguments import NEW_FILE, OLD_FILE
 from tierv.sim.paths import BuildError, locked
 
 from . import load, readme, selftest, vendor
@@ -45,7 +46,6 @@ _WITH_BIOS = click.option(
     help="External memory as main_ram, behind caches, and LiteX's BIOS to load programs into it.",
 )
 _DEBUG = click.option("--debug", is_flag=True, help="External debug through the FPGA's JTAG.")
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.group(cls=Commands)
@@ -141,7 +141,7 @@ def bitstream(
 
 @main.command()
 @_BOARD
-@click.option("--file", "path", type=_FILE, help="ELF file instead of the board's own program.")
+@click.option("--file", "path", type=OLD_FILE, help="ELF file instead of the board's own program.")
 @_APP
 @_DEBUG
 def firmware(board: Board, path: Path | None, app: str | None, debug: bool) -> None:
@@ -176,7 +176,7 @@ def load_board(board: Board, with_bios: bool, debug: bool) -> None:
 @_BOARD
 @_WITH_BIOS
 @_DEBUG
-@click.option("--program", type=_FILE, help="Write this instead: a program that the BIOS boots.")
+@click.option("--program", type=OLD_FILE, help="Write this instead: a program that the BIOS boots.")
 def flash(board: Board, with_bios: bool, debug: bool, program: Path | None) -> None:
     """Write the bitstream to the flash from which the FPGA starts, or a program behind it."""
     if program is None:

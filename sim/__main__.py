@@ -13,14 +13,12 @@ from tierv.soc.params import SocParams
 from .bios import build_bios
 from .commands import (
     DEBUG,
-    NEW_FILE,
-    OLD_FILE,
     Commands,
-    check_outputs,
     chosen_soc,
     hardware_options,
 )
 from .elf import Program
+from .file_arguments import NEW_FILE, OLD_FILE, check_outputs
 from .firmware import build_firmware, usual_context
 from .interactive import JTAG_PORT, Network, run_interactively
 from .model import Model, ModelParams, build_model

@@ -11,8 +11,9 @@ from rich.table import Table
 
 from tierv.soc.params import SocParams
 
-from .commands import NEW_FILE, OLD_FILE, check_outputs, chosen_soc, hardware_options
+from .commands import chosen_soc, hardware_options
 from .elf import Program
+from .file_arguments import NEW_FILE, OLD_FILE, check_outputs
 from .firmware import build_firmware, usual_context
 from .model import ModelParams, build_model
 from .replay import Address, Choice, replay_frames

@@ -13,8 +13,8 @@ import click
 from tierv.rtl.params import EXTENSIONS, CoreParams, Region
 from tierv.rtl.verilog import NUMBER
 
-from .commands import NEW_FILE, OLD_FILE, check_outputs
 from .elf import Program
+from .file_arguments import NEW_FILE, OLD_FILE, check_outputs
 from .run_elf import Outputs, Ram, check_overlaps, ram_for, read_program, run_program, verdict
 
 

@@ -11,7 +11,8 @@ import click
 from rich.console import Console
 
 from ..capture import read_capture
-from ..commands import NEW_FILE, OLD_FILE, Commands, check_outputs
+from ..commands import Commands
+from ..file_arguments import NEW_FILE, OLD_FILE, check_outputs
 from ..replay import Address, Choice, choose
 from ..replay_command import ADDRESS
 from . import EXPERIMENTS, GROUPS, readme, report

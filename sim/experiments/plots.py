@@ -18,6 +18,10 @@ mpl.use("Agg")
 
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import FigureCanvasBase
+
+#: Of files that can be drawn.
+SUFFIXES = tuple(f".{name}" for name in FigureCanvasBase.get_supported_filetypes())
 
 #: Colour of each build in all plots.
 COLOURS = {"B": "tab:blue", "S": "tab:orange", "polled": "tab:green"}

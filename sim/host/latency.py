@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..cyclictest import Histogram, from_text
+from ..file_arguments import NEW_FILE, check_outputs
 from .board_commands import answer_of, board_options
 
 _COLUMNS = ("hardware", "software")
@@ -45,15 +46,27 @@ def _draw(histograms: list[Histogram], path: Path) -> None:
         axes.legend()
 
 
+def _drawable(context, parameter, path: Path | None) -> Path | None:
+    if path is not None:
+        from ..experiments.plots import SUFFIXES
+
+        if path.suffix.lower() not in SUFFIXES:
+            raise click.BadParameter(f"{path} must end in one of {', '.join(SUFFIXES)}")
+    return path
+
+
 @click.command()
 @board_options
-@click.option("--text", type=click.Path(path_type=Path), help="Write the board's text here.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw the histograms here, as PNG.")
+@click.option("--text", type=NEW_FILE, help="Write the board's text here.")
+@click.option(
+    "--plot", type=NEW_FILE, callback=_drawable, help="Draw the histograms here: .png, .svg, ..."
+)
 def latency(ip: str, udp_port: int, text: Path | None, plot: Path | None) -> None:
     """Show what a board's latency instrument has measured.
 
     The text has the form of cyclictest's histograms. `ask latency start ...` begins a run.
     """
+    check_outputs([], [text, plot])
     found = answer_of(ip, udp_port, ("latency", "show"))
     try:
         histograms = from_text(found)

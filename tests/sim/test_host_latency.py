@@ -75,6 +75,24 @@ def test_what_can_t_be_shown_is_said(text, status, words, message):
     assert message in done.output
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--plot", "."], "'--plot': File '.' is a directory."),
+        (["--text", "."], "'--text': File '.' is a directory."),
+        (["--text", "no/folder/file"], "'--text': no/folder/file can't be written"),
+        (["--plot", "no/folder/a.png"], "'--plot': no/folder/a.png can't be written"),
+        (["--plot", "latency.txt"], "'--plot': latency.txt must end in one of .eps, .jpg, "),
+        (["--plot", "latency"], "'--plot': latency must end in one of .eps, .jpg, "),
+        (["--text", "latency.svg", "--plot", "latency.svg"], "given for something else, too"),
+    ],
+)
+def test_files_that_cannot_be_written_are_refused_before_the_board_is_asked(words, message):
+    done = CliRunner().invoke(main, ["latency", *words])
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
 def test_a_board_without_samples_shows_zeros():
     done = run(EMPTY)
     assert done.exit_code == 0, done.output
