@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from tierv.soc.params import SocParams
+from tierv.soc.soc import check_cpu
 
 from . import training, verilator
 from .design import Design, elaborate
@@ -262,4 +263,5 @@ def build_model(params: ModelParams) -> Model:
 
     Raises ``ValueError`` for a configuration that can't be, ``BuildError`` if a tool fails.
     """
+    check_cpu(params.soc.cpu, params.soc.cpu_variant)
     return _Builder(params).build()

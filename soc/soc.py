@@ -49,7 +49,8 @@ def register_cpus() -> Mapping[str, type]:
     return litex_cpu.CPUS
 
 
-def _check_cpu(name: str, variant: str) -> None:
+def check_cpu(name: str, variant: str) -> None:
+    """Raises ``ValueError`` naming the value for a CPU or variant that LiteX doesn't know."""
     cpus = register_cpus()
     if name not in cpus or cpus[name] is litex_cpu.CPUNone:
         known = ", ".join(sorted(set(cpus) - {"None"}))
@@ -92,7 +93,7 @@ class TierVSoC(SoCCore):
         timing_constraints: bool = True,
         phy_hw_reset: bool = True,
     ) -> None:
-        _check_cpu(params.cpu, params.cpu_variant)
+        check_cpu(params.cpu, params.cpu_variant)
         self.params = params
         self.local_memory_bytes = {"itcm": params.itcm_bytes, "dtcm": params.dtcm_bytes}
         self.mem_map = dict(soc_map.ORIGINS)

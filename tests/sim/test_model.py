@@ -53,9 +53,19 @@ def test_a_soc_without_the_mailbox_is_refused():
         ModelParams(soc=SocParams(cpu="vexriscv"))
 
 
-def test_an_unknown_cpu_is_named():
-    with pytest.raises(ValueError, match=r"cpu must be one of .*vexriscv.*, not 'z80'"):
-        build_model(ModelParams(soc=simulation_params(cpu="z80")))
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"cpu": "z80"}, r"cpu must be one of .*vexriscv.*, not 'z80'"),
+        ({"cpu": "../z80"}, r"cpu must be one of .*vexriscv.*, not '../z80'"),
+        ({"cpu_variant": "six/ty"}, r"cpu_variant of tierv must be .*single.*, not 'six/ty'"),
+    ],
+)
+def test_an_unknown_cpu_is_named_and_gets_no_folder(changes, message, monkeypatch, tmp_path):
+    monkeypatch.setattr(model_module, "build_root", lambda: tmp_path)
+    with pytest.raises(ValueError, match=message):
+        build_model(ModelParams(soc=simulation_params(**changes)))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_failed_program_shows_the_end_of_its_log(tmp_path):
