@@ -65,8 +65,9 @@ def update(gains: Gains) -> None:
         "coremark_iterations": gains.coremark_iterations,
         "cycles": rows,
     }
+    text = fill(MANUAL.read_text(), gains.table(), MARKER)
     GOLDEN.write_text(json.dumps(kept, indent=1) + "\n")
-    MANUAL.write_text(fill(MANUAL.read_text(), gains.table(), MARKER))
+    MANUAL.write_text(text)
 
 
 def read() -> Gains:

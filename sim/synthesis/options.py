@@ -102,5 +102,6 @@ def _change(cells: int) -> str:
 
 def update(kept: Mapping[str, Any]) -> None:
     """Keep the results, and write them into the manual's table."""
+    text = fill(MANUAL.read_text(), table(kept), MARKER)
     GOLDEN.write_text(json.dumps(kept, indent=1) + "\n")
-    MANUAL.write_text(fill(MANUAL.read_text(), table(kept), MARKER))
+    MANUAL.write_text(text)

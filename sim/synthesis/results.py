@@ -237,5 +237,6 @@ def update_readme() -> None:
     if not path.exists():
         raise ValueError(f"there is no result in {path}: run make synth")
     content = with_known_peers(json.loads(path.read_text()), json.loads(GOLDEN.read_text()))
+    text = fill(README.read_text(), table(content), MARKER)
     GOLDEN.write_text(json.dumps(content, indent=2) + "\n")
-    README.write_text(fill(README.read_text(), table(content), MARKER))
+    README.write_text(text)

@@ -350,6 +350,19 @@ def test_only_designs_that_reach_their_clocks_are_kept(elsewhere, monkeypatch, t
     assert "| `BOARD=ecpix5` | sys_clk 50.0 of 50.0 |" in text.read_text()
 
 
+def test_what_has_been_routed_stays_if_the_readme_has_no_place_for_it(
+    elsewhere, monkeypatch, tmp_path
+):
+    golden, text = tmp_path / "golden.json", tmp_path / "README.md"
+    golden.write_text("{}")
+    text.write_text("no markers\n")
+    monkeypatch.setattr(readme, "GOLDEN", golden)
+    monkeypatch.setattr(readme, "README", text)
+    with pytest.raises(ValueError, match="there is no place for a table of boards"):
+        readme.update()
+    assert golden.read_text() == "{}"
+
+
 def test_what_has_been_routed_is_told_with_what_builds_it():
     clock = {"clocks": {"sys_clk": [63.0, 62.5]}, "tools": ["nextpnr 1"]}
     result = clock | {"cells": {name: [1, 2] for name in ("COMB", "RAMW", "FF", "EBR", "MULT")}}
