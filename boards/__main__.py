@@ -19,7 +19,7 @@ from . import load, readme, selftest, vendor
 from .board import Board, Family, Phy, with_debug
 from .board import with_bios as with_bios_variant
 from .ecp5 import SEEDS, SEEDS_TEXT, Ecp5Flow, Routed
-from .flash_image import flash_image
+from .flash_image import flash_image, read_program
 from .project import Project, build_program, complete, memory_images
 from .registry import BOARDS, find_board
 
@@ -176,7 +176,9 @@ def load_board(board: Board, with_bios: bool, debug: bool) -> None:
 @_BOARD
 @_WITH_BIOS
 @_DEBUG
-@click.option("--program", type=OLD_FILE, help="Write this instead: a program that the BIOS boots.")
+@click.option(
+    "--program", type=OLD_FILE, help="Write this instead: a raw binary that the BIOS boots."
+)
 def flash(board: Board, with_bios: bool, debug: bool, program: Path | None) -> None:
     """Write the bitstream to the flash from which the FPGA starts, or a program behind it."""
     if program is None:
@@ -188,7 +190,7 @@ def flash(board: Board, with_bios: bool, debug: bool, program: Path | None) -> N
             commands = load.flash_commands(board, path)
         else:
             path = folder / "program.bin"
-            path.write_bytes(flash_image(board, program.read_bytes()))
+            path.write_bytes(flash_image(board, read_program(program)))
             commands = load.program_commands(board, path)
         load.run(commands, board, path)
 

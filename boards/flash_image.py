@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import struct
 import zlib
+from pathlib import Path
+
+from tierv.soc.map import ORIGINS
 
 from .board import Board, SpiFlash
 
@@ -17,6 +20,17 @@ def flash_of(board: Board) -> SpiFlash:
     if board.flash is None:
         raise ValueError(f"board must have a flash for a program, which {board.name} has not")
     return board.flash
+
+
+def read_program(path: Path) -> bytes:
+    """A program as it is to be in ``main_ram``. Raises ``ValueError`` for an ELF file."""
+    program = path.read_bytes()
+    if program.startswith(b"\x7fELF"):
+        raise ValueError(
+            f"{path} must be a raw binary that begins at {ORIGINS['main_ram']:#x}, not an ELF file:"
+            " riscv64-unknown-elf-objcopy -O binary makes one of it"
+        )
+    return program
 
 
 def flash_image(board: Board, program: bytes) -> bytes:

@@ -13,7 +13,6 @@ from tierv.boards import load, readme, vendor
 from tierv.boards.__main__ import main
 from tierv.boards.board import Family, with_bios
 from tierv.boards.ecp5 import Ecp5Flow, TimingError, changed_block_rams, check_timing, read_report
-from tierv.boards.flash_image import flash_image
 from tierv.boards.project import Project, memory_images, pattern_images
 from tierv.boards.registry import BOARDS
 from tierv.sim.elf import Segment
@@ -135,13 +134,6 @@ def nothing_installed(monkeypatch, tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def elsewhere(monkeypatch, tmp_path):
-    """Another folder for everything that is built."""
-    monkeypatch.setattr("tierv.boards.project.build_root", lambda: tmp_path / "build")
-    return tmp_path / "build"
-
-
 def test_yosys_that_stops_halfway_is_an_error(elsewhere, monkeypatch):
     project = Project(BOARDS["ecpix5"])
     project.gateware.mkdir(parents=True)
@@ -237,39 +229,6 @@ def test_loading_says_what_is_missing(name, command, nothing_installed, elsewher
     if board.family in (Family.CYCLONE4, Family.CYCLONE5):
         program = "quartus_pgm" if command == "load" else "quartus_cpf"
     assert f"{program} is not installed; install: " in text
-
-
-def test_a_program_for_the_flash_has_its_length_and_check_sum_before_it():
-    # The CRC-32 of 32 zeros is 190a55ad.
-    image = flash_image(BOARDS["arty"], bytes(32))
-    assert image == bytes.fromhex("20000000 ad550a19") + bytes(32)
-
-
-@pytest.mark.parametrize(
-    ("board", "count", "message"),
-    [
-        ("arty", 31, "program must have from 32 to 12582904 bytes for the flash of arty, not 31"),
-        ("arty", (12 << 20) - 7, "not 12582905"),
-        # LiteX's core for the flash has addresses of 24 bits; the flash is twice as large.
-        ("ecpix5", (12 << 20) - 7, "from 32 to 12582904 bytes for the flash of ecpix5"),
-        ("de2_115", 64, "board must have a flash for a program, which de2_115 has not"),
-    ],
-)
-def test_a_program_that_no_bios_would_boot_from_flash_is_refused(board, count, message):
-    with pytest.raises(ValueError, match=message):
-        flash_image(BOARDS[board], bytes(count))
-
-
-def test_a_program_goes_behind_the_bitstream(elsewhere, monkeypatch, tmp_path):
-    ran = []
-    monkeypatch.setattr(load, "run", lambda commands, board, path: ran.append((commands, path)))
-    program = tmp_path / "program.bin"
-    program.write_bytes(bytes(40))
-    status, text = invoke("flash", "arty", "--program", str(program))
-    assert status == 0, text
-    [([command], path)] = ran
-    assert path.read_bytes()[8:] == bytes(40)
-    assert command[-4:] == ["--write-flash", "--offset", "0x400000", str(path)]
 
 
 def test_a_loader_that_fails_is_an_error(elsewhere, tmp_path):
