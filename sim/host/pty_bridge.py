@@ -144,6 +144,8 @@ class PtyBridge:
         return self._room != 0
 
     def _send(self, most: int) -> None:
+        if self._room == 0:
+            return
         try:
             data = os.read(self._master, min(most, self._room, protocol.MAX_DATA_BYTES))
         except BlockingIOError:
@@ -152,7 +154,7 @@ class PtyBridge:
         self._forward_settings(at_once=True)
         with contextlib.suppress(ConnectionRefusedError):
             self._client.data.send(data)
-        self._room -= len(data)
+        self._room = max(0, self._room - len(data))
 
     def _give_program(self) -> None:
         with contextlib.suppress(BlockingIOError):

@@ -41,6 +41,10 @@ class StandIn(threading.Thread):
         #: Bytes that the line takes in a turn; those that did not fit into the queue.
         self.pace, self.refused = 400, 0
         self.suspended = False
+        #: Tells of a full queue before each answer.
+        self.tells_suspend = False
+        #: Datagrams for the line without a byte.
+        self.empty = 0
         self.lose = 0
         self._ends = False
 
@@ -55,6 +59,7 @@ class StandIn(threading.Thread):
             ready, _, _ = select.select([self.control, self.data], [], [], 0.002)
             # As on one wire, what was sent before a command is taken before it is answered.
             for payload in self._payloads():
+                self.empty += not payload
                 if len(self.queue) + len(payload) > QUEUE_BYTES:
                     self.refused += len(payload)
                 else:
@@ -88,6 +93,8 @@ class StandIn(threading.Thread):
             return
         port, sequence, items = protocol.decode(datagram)
         self.client = sender
+        if self.tells_suspend:
+            self.notify(Command.FLOWCONTROL_SUSPEND, b"")
         answers = [self._perform(item) for item in items]
         self.control.sendto(protocol.encode(port, sequence, answers), sender)
 
@@ -187,6 +194,21 @@ def test_speed_stop_bits_and_flow_control_of_the_terminal_go_to_the_board(stand_
         wait_for(lambda: stand_in.settings[Command.SET_STOPSIZE] == 2)
         wait_for(lambda: stand_in.settings[Command.SET_CONTROL] == Control.FLOW_HARDWARE)
         wait_for(lambda: "set-baudrate is 31250" in said)
+
+
+@pytest.mark.usefixtures("pseudo_terminals")
+@pytest.mark.parametrize("settings_s", [0, 1], ids=["before-the-bytes", "behind-them"])
+def test_bytes_that_a_full_queue_and_new_settings_meet_are_not_lost(
+    stand_in, monkeypatch, settings_s
+):
+    monkeypatch.setattr(pty_bridge, "_SETTINGS_S", settings_s)
+    stand_in.tells_suspend = True
+    with terminal(stand_in) as (fd, _, _):
+        for baud in range(31_250, 31_260):
+            pty_bridge.write_speed(fd, baud)
+            os.write(fd, b"with a new speed")
+            assert read_all(fd, 16) == b"with a new speed"
+    assert stand_in.empty == 0
 
 
 @pytest.mark.usefixtures("pseudo_terminals")
