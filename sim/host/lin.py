@@ -9,6 +9,7 @@ import enum
 import select
 import socket
 import struct
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -130,6 +131,23 @@ def decode(datagram: bytes) -> list[Record]:
     ]
 
 
+def _repeats(request: Record, answer: Record) -> bool:
+    """Whether an answer has what it repeats of its request; data that are read are its own."""
+    return (
+        answer.what & _ANSWER != 0
+        and (answer.what & ~_FAILED, answer.port, answer.identifier)
+        == (request.what, request.port, request.identifier)
+        and (request.what == Request.READ or answer.data == request.data)
+    )
+
+
+def _is_answer(requests: Sequence[Record], records: Sequence[Record]) -> bool:
+    """Whether a datagram answers another: record by record, or in one that calls it malformed."""
+    if len(records) == 1 and records[0].what == _FAILED:
+        return True
+    return len(records) == len(requests) and all(map(_repeats, requests, records))
+
+
 class LinClient:
     """A socket for the LIN nodes of one board, closed at the end of a ``with``."""
 
@@ -151,18 +169,27 @@ class LinClient:
         A request whose answer is lost goes out again. Raises ``LinError`` for the first that the
         board refused, ``HostError`` if it does not answer.
         """
+        while (stale := self._receive(0)) is not None:
+            self._keep_reports(stale)
         for _ in range(_TRIES):
             self._socket.send(encode(requests))
-            while (records := self._receive(_TRY_S)) is not None:
-                if records and records[0].outcome is None:
+            deadline = time.monotonic() + _TRY_S
+            while (left := deadline - time.monotonic()) > 0:
+                records = self._receive(left) or []
+                if _is_answer(requests, records):
                     return self._checked(requests, records)
-                self.reports += records
+                self._keep_reports(records)
         raise HostError("no board answers at {}, UDP port {}".format(*self._socket.getpeername()))
 
     def next_reports(self, timeout_s: float) -> list[Record]:
         """Reports, those first that came before; none if nothing comes in time."""
+        if not self.reports:
+            self._keep_reports(self._receive(timeout_s) or [])
         found, self.reports = self.reports, []
-        return found or self._receive(timeout_s) or []
+        return found
+
+    def _keep_reports(self, records: list[Record]) -> None:
+        self.reports += [record for record in records if record.outcome is not None]
 
     def _receive(self, timeout_s: float) -> list[Record] | None:
         if not select.select([self._socket], [], [], timeout_s)[0]:

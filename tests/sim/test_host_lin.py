@@ -1,0 +1,136 @@
+"""The host's side of LIN nodes: which datagram answers a request, and for how long it waits."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from tierv.sim.host import lin
+from tierv.sim.host.errors import HostError
+from tierv.sim.host.lin import Failure, LinClient, LinError, Record, Request, decode, encode
+
+ANSWER, FAILED, REPORT = 0x80, 0xC0, 0x40
+TIMEOUT_S = 20
+STATUS = Record(REPORT, 0, 0x21, b"\x01", 1234)
+
+
+class StandIn(threading.Thread):
+    """A board that answers each datagram with those that ``answer`` makes of its records."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.answer: Callable[[list[Record]], list[list[Record]]] = lambda asked: [answers(asked)]
+        self.asked: list[list[Record]] = []
+        self.peer = ("", 0)
+
+    def run(self) -> None:
+        while True:
+            datagram, self.peer = self.socket.recvfrom(2048)
+            if not datagram:
+                return
+            self.asked.append(decode(datagram))
+            for each in self.answer(self.asked[-1]):
+                self.tell(each)
+
+    def tell(self, records: list[Record]) -> None:
+        self.socket.sendto(encode(records), self.peer)
+
+    def end(self) -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as last:
+            last.sendto(b"", self.socket.getsockname())
+        self.join(TIMEOUT_S)
+        self.socket.close()
+
+
+def answers(asked: list[Record], number: int = 0) -> list[Record]:
+    return [replace(each, what=each.what | ANSWER, number=number) for each in asked]
+
+
+@pytest.fixture
+def board() -> Iterator[StandIn]:
+    stand_in = StandIn()
+    stand_in.start()
+    yield stand_in
+    stand_in.end()
+
+
+@pytest.fixture
+def client(board) -> Iterator[LinClient]:
+    with LinClient("127.0.0.1", board.socket.getsockname()[1]) as one:
+        yield one
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        Record(Request.WAKE, 0, 0x10),
+        Record(Request.READ, 1, 0x10),
+        Record(Request.READ, 0, 0x11),
+    ],
+)
+def test_an_answer_to_another_request_is_not_taken(board, client, late):
+    board.answer = lambda asked: [answers([late], number=1), answers(asked, number=2)]
+    (answer,) = client.ask(Record(Request.READ, 0, 0x10))
+    assert (answer.identifier, answer.number) == (0x10, 2)
+    board.answer = lambda asked: [answers([*asked, late], number=1), answers(asked, number=2)]
+    assert client.ask(Record(Request.READ, 0, 0x10))[0].number == 2
+
+
+def test_an_answer_to_other_data_is_not_taken(board, client):
+    earlier, later = (Record(Request.SET, 0, 0x10, data) for data in (b"a", b"b"))
+    board.answer = lambda asked: [answers([earlier]), answers(asked)]
+    assert client.ask(later)[0].data == b"b"
+
+
+def test_an_answer_that_was_there_before_the_request_is_not_taken(board, client):
+    read = Record(Request.READ, 0, 0x10)
+    client.ask(read)
+    board.tell(answers([read], number=1))
+    board.tell([STATUS])
+    board.answer = lambda asked: [answers(asked, number=2)]
+    assert client.ask(read)[0].number == 2
+    assert client.reports == [STATUS]
+
+
+def test_refusals_are_answers(board, client):
+    refused = Record(Request.READ, 0, 0x10)
+    failed = replace(refused, what=refused.what | FAILED, number=Failure.NO_SUCH_FRAME)
+    board.answer = lambda _: [[failed]]
+    with pytest.raises(LinError, match="failed: NO_SUCH_FRAME"):
+        client.ask(refused)
+    board.answer = lambda _: [[Record(FAILED, 0, number=Failure.MALFORMED)]]
+    with pytest.raises(LinError, match="failed: MALFORMED"):
+        client.ask(refused, refused)
+
+
+def test_reports_do_not_put_off_that_a_board_is_asked_again(board, client, monkeypatch):
+    monkeypatch.setattr(lin, "_TRY_S", 0.1)
+    board.answer = lambda _: []
+    wake = Record(Request.WAKE, 0)
+    ends = threading.Event()
+
+    def report() -> None:
+        while not ends.wait(0.02):
+            if board.asked:
+                board.tell([STATUS])
+
+    reporter = threading.Thread(target=report)
+    reporter.start()
+    stop = threading.Timer(5, ends.set)
+    stop.start()
+    start = time.monotonic()
+    with pytest.raises(HostError, match="no board answers"):
+        client.ask(wake)
+    assert time.monotonic() - start < 5
+    stop.cancel()
+    ends.set()
+    reporter.join(TIMEOUT_S)
+    assert len(board.asked) == 6
+    assert STATUS in client.reports
