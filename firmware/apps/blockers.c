@@ -33,7 +33,7 @@ static void serve(void *context, bool pending)
 
     (void)pending;
     acknowledge_lines(1u << (LINE0_INTERRUPT + index));
-    if (calibrated) {
+    if (calibrated && blocker_cycles[index] > overhead_cycles) {
         uint32_t cycles = blocker_cycles[index] - overhead_cycles;
         while (idle_clock() - start < cycles) {
         }

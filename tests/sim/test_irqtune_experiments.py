@@ -41,6 +41,18 @@ def test_a_port_waits_for_the_services_that_its_place_allows(bench):
     assert 490 < waits[Build.BANKED] <= 500
 
 
+def test_a_service_that_should_take_less_than_its_overhead_ends(bench):
+    moments = (contention.CALIBRATION, contention.START)
+    result = bench.setup(Build.SINGLE, "contention").run(
+        cycles=contention.START + 100_000,
+        lines=[LineLevel(cycle, raise_mask=contention.ALL_LINES) for cycle in moments],
+        limit_is_error=False,
+        get=["blocker_services"],
+    )
+    assert result.results[0] > 1, "the usual blocker_cycles"
+    assert np.frombuffer(result.values["blocker_services"], "<u4").tolist() == [2] * 4
+
+
 def test_a_wait_or_a_loss_out_of_line_fails():
     def holds(order: contention.Order, shortest: float, longest: float, lost: int) -> bool:
         row = {"wait min (us)": shortest, "wait max (us)": longest, "lost": lost}
