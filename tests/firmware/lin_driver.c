@@ -3,6 +3,8 @@
  *   init ROLE BIT_CYCLES US_CYCLES          begins anew; no answer
  *   add IDENTIFIER DIRECTION BYTES FLAGS BIT, remove IDENTIFIER, write IDENTIFIER HEX,
  *   assign NUMBER IDENTIFIER, schedule HEX, header IDENTIFIER, sleep      the result
+ *   vanish IDENTIFIER                       removes it when the interrupt service has looked its number up;
+ *                                           the result
  *   wake
  *   read IDENTIFIER                         result, times written, data
  *   identity SUPPLIER FUNCTION VARIANT INITIAL_NAD NAD SERIAL
@@ -107,6 +109,16 @@ static lin_result_t schedule(void)
     return lin_schedule(&port.node, slots, count);
 }
 
+static lin_result_t vanish(void)
+{
+    uint8_t *number = &port.node.by_identifier[text_number(1) % LIN_IDENTIFIERS];
+    uint8_t before = *number;
+    lin_result_t result = lin_remove(&port.node, text_number(1));
+
+    *number = before;
+    return result;
+}
+
 static void diagnose(void)
 {
     static uint8_t request[TEXT_HEX_BYTES];
@@ -148,6 +160,8 @@ static bool run_result(const char *command)
                          text_number(4), text_number(5));
     } else if (strcmp(command, "remove") == 0) {
         result = lin_remove(&port.node, text_number(1));
+    } else if (strcmp(command, "vanish") == 0) {
+        result = vanish();
     } else if (strcmp(command, "write") == 0) {
         uint32_t bytes = text_hex(data, 2);
         result = lin_write(&port.node, text_number(1), data, bytes);

@@ -75,6 +75,21 @@ def test_without_data_nothing_is_answered(bus):
     assert bus.lin.counts() == {"headers": 1, "unanswered": 1}
 
 
+@pytest.mark.parametrize("publishes", [False, True])
+def test_a_frame_that_is_removed_as_its_header_ends_is_not_answered(bus, publishes):
+    bus.lin.add(0x12, Frame(publishes, 1))
+    if publishes:
+        bus.lin.write(0x12, b"x")
+    else:
+        bus.header(0x12)
+        bus.bytes(bytes([0x55, reference_checksum(b"\x55", PROTECTED[0x12])]))
+        assert bus.lin.read(0x12) == (1, b"\x55")
+    assert bus.lin.result("vanish", 0x12) == OK
+    assert bus.header(0x12).send is None
+    # Nor is anything expected.
+    assert bus.byte(0, BREAK).report is None
+
+
 def test_other_identifiers_and_wrong_parity_are_not_answered(bus):
     bus.lin.add(0x12, Frame(True, 1))
     bus.lin.write(0x12, b"x")

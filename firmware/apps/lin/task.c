@@ -63,13 +63,15 @@ static inline uint32_t begin_response(lin_node_t *node, uint32_t identifier, uin
         return 0;
     }
     const lin_frame_t *frame = &node->frames[number - 1];
+    uint32_t direction = frame->direction;
     node->identifier = (uint8_t)identifier;
     node->position = 0;
     node->bytes = (uint8_t)(frame->bytes + 1);
     node->overdue = false;
     node->start = now;
-    if (frame->direction == LIN_SUBSCRIBE) {
-        node->state = LIN_STATE_RECEIVE;
+    if (direction != LIN_PUBLISH) {
+        /* It may have been removed by now. */
+        node->state = direction == LIN_SUBSCRIBE ? LIN_STATE_RECEIVE : LIN_STATE_IDLE;
         return 0;
     }
     uint32_t written = frame->written;
