@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "context.h"
 #include "irq.h"
 #include "net/compiler.h"
 
@@ -56,10 +57,12 @@ bool serial_ports_give(uint32_t port, const serial_user_t *user)
     if (port >= UARTS) {
         return false;
     }
+    /* The protocol service may be making settings for the user before. */
+    uint32_t before = context_lock();
     slots[port].user = user;
     COMPILER_BARRIER();
     slots[port].serve = begin;
-    COMPILER_BARRIER();
+    context_unlock(before);
     irq_run(serial_line(port));
     return true;
 }

@@ -21,8 +21,9 @@ extern serial_t serial_ports[UARTS];
 /* Registers the lines of all ports, which `user` gets. Before irq_start(). */
 void serial_ports_init(const serial_user_t *user, uint32_t priority);
 
-/* Application: gives a port to another module, whose begin() has run when this returns. False if there is
- * no such port. */
+/* Application: gives a port to another module, whose begin() has run when this returns. Not behind
+ * context_lock(): a protocol service that has begun with the module before ends first. False if there is no
+ * such port. */
 bool serial_ports_give(uint32_t port, const serial_user_t *user);
 
 /* Whose port it is. */

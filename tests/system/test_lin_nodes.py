@@ -9,6 +9,7 @@ from scapy.layers.l2 import Ether
 from test_services import QUIET, READY, arp_request, udp
 
 from tierv.sim import lin
+from tierv.sim.host import protocol
 from tierv.sim.host.lin import (
     HOST_PORT,
     Counter,
@@ -304,6 +305,22 @@ def test_a_port_that_is_given_back_is_the_terminal_server_s_again(system):
     session._send(b"to the port", 7001)
     result = session.run(system, ports=())
     assert result.uart(pin(0)) == b"to the port"
+
+
+def test_a_port_that_is_given_away_keeps_nothing_of_settings_that_are_being_made(system):
+    session = Session()
+    faster = protocol.number(protocol.Command.SET_BAUDRATE, 1_000_000)
+    settings = protocol.encode(0, 1, [faster] * 40)
+    phases = range(-6_000, 4_000, 250)
+    for phase in phases:
+        session.command("lin 0 on 20000")
+        at = session.cycle + phase
+        session.frames.append(Frame(udp(settings, protocol.CONTROL_PORT), at))
+        session.header(0, STATUS, 0)
+        session.ask(Record(Request.COUNT, 0, Counter.HEADERS)).command("lin 0 off")
+    session.frames.sort(key=lambda frame: frame.cycle)
+    found = records(session.run(system))
+    assert [record.number for record in found] == [1] * len(phases)
 
 
 def test_data_that_a_host_sets_are_not_lost_beside_those_that_commands_set(system):
