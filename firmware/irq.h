@@ -83,10 +83,6 @@ enum { IRQ_MOVE_CYCLES = CONFIG_CLOCK_FREQUENCY / 100 };
 bool irq_register(uint32_t line, const char *name, irq_service_t service, void *context,
                   uint32_t priority);
 
-/* What a line can wait: `room` units come after it has been raised before one is lost. Otherwise that is
- * until the next interrupt. */
-void irq_describe(uint32_t line, uint32_t room, irq_units_t units);
-
 /* The line's service shares nothing with others and calls nothing of theirs: in a tier of its own that is
  * more urgent than theirs, context_lock_all() does not hold it back. */
 void irq_set_apart(uint32_t line);
@@ -98,6 +94,10 @@ void irq_set_brief(uint32_t line);
 void irq_start(void);
 
 /* --- application ------------------------------------------------------------------------------- */
+
+/* What a line can wait: `room` units come after it has been raised before one is lost. Otherwise that is
+ * until the next interrupt. */
+void irq_describe(uint32_t line, uint32_t room, irq_units_t units);
 
 /* Moves a line to a tier and gives it a priority. Nothing that the line tells is lost, and its
  * service does not run twice at once; until IRQ_OK everything stays as it was. */

@@ -20,6 +20,9 @@ serial_t serial_ports[UARTS];
 
 static slot_t slots[UARTS];
 
+/* Characters under the users before, less what the present one's count was then. */
+static uint32_t received_before[UARTS];
+
 /* The first service for a new user. */
 static void begin(uint32_t port, bool pending)
 {
@@ -38,6 +41,20 @@ static void serve(void *context, bool pending)
     slot->serve((uint32_t)(slot - slots), pending);
 }
 
+static uint32_t received_by(const serial_user_t *user, uint32_t port)
+{
+    return user->received != NULL ? user->received(port) : irq_line(serial_line(port))->count;
+}
+
+/* Units of the line, whoever has had the port. */
+static uint32_t received(const void *context)
+{
+    const slot_t *slot = context;
+    uint32_t port = (uint32_t)(slot - slots);
+
+    return received_before[port] + received_by(slot->user, port);
+}
+
 void serial_ports_init(const serial_user_t *user, uint32_t priority)
 {
     usual_user = user;
@@ -49,6 +66,7 @@ void serial_ports_init(const serial_user_t *user, uint32_t priority)
         slots[port].serve = user->serve;
         user->begin(port);
         (void)irq_register(serial_line(port), name, serve, &slots[port], priority);
+        irq_describe(serial_line(port), user->room, received);
     }
 }
 
@@ -57,6 +75,7 @@ bool serial_ports_give(uint32_t port, const serial_user_t *user)
     if (port >= UARTS) {
         return false;
     }
+    received_before[port] = received(&slots[port]) - received_by(user, port);
     /* The protocol service may be making settings for the user before. */
     uint32_t before = context_lock();
     slots[port].user = user;
@@ -64,6 +83,7 @@ bool serial_ports_give(uint32_t port, const serial_user_t *user)
     slots[port].serve = begin;
     context_unlock(before);
     irq_run(serial_line(port));
+    irq_describe(serial_line(port), user->room, received);
     return true;
 }
 

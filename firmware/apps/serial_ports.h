@@ -5,13 +5,17 @@
 
 #include "drivers/serial.h"
 
-/* A module that can use ports. Both functions are called from the service of the port's line. */
+/* A module that can use ports. begin() and serve() are called from the service of the port's line. */
 typedef struct {
     const char *name;
     /* The port is this module's from now on: sets it up, serial_init() first. */
     void (*begin)(uint32_t port);
     /* Serves it; `pending` as in irq.h. */
     void (*serve)(uint32_t port, bool pending);
+    /* Characters that come after the line was raised before one is lost; 0: until the next interrupt. */
+    uint32_t room;
+    /* Application: characters that the port has received. NULL: as many as interrupts. */
+    uint32_t (*received)(uint32_t port);
 } serial_user_t;
 
 #if UARTS > 0

@@ -77,7 +77,7 @@ static void serve_echo(uint32_t port, bool pending)
 
 #endif
 
-static const serial_user_t echo = {"echo", begin_echo, serve_echo};
+static const serial_user_t echo = {.name = "echo", .begin = begin_echo, .serve = serve_echo};
 
 /* Tier 2, and those above it. */
 void interrupt_service(uint32_t lines)

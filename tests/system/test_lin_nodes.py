@@ -7,6 +7,7 @@ import re
 from scapy.layers.inet import UDP
 from scapy.layers.l2 import Ether
 from test_services import QUIET, READY, arp_request, udp
+from test_services_irqtune import suggestion
 
 from tierv.sim import lin
 from tierv.sim.host import protocol
@@ -73,6 +74,14 @@ class Session:
         self.uart += lin.frame(pin(port), identifier, data, self.cycle, FORM, **changes)
         self.cycle += (lin.HEADER_BITS + 10 * len(data) + 14) * BIT
         return self
+
+    def characters(self, port: int, data: bytes) -> Session:
+        """What the terminal server receives after reset, and time for its packet."""
+        self.cycle += STEP
+        form = UartFormat(1_000_000)
+        self.uart.append(UartBytes(pin(port), data, self.cycle, form))
+        self.cycle += 10 * len(data) * round(CLOCK_HZ / form.baud)
+        return self.wait(11)
 
     def wait(self, ms: float) -> Session:
         self.cycle += round(ms * CLOCK_HZ / 1000)
@@ -321,6 +330,19 @@ def test_a_port_that_is_given_away_keeps_nothing_of_settings_that_are_being_made
     session.frames.sort(key=lambda frame: frame.cycle)
     found = records(session.run(system))
     assert [record.number for record in found] == [1] * len(phases)
+
+
+def test_irqtune_counts_what_a_port_receives_whoever_has_it(system):
+    session = Session()
+    session.characters(0, bytes(60)).command("irqtune --suggest")
+    session.command("lin 0 on 20000", "lin 0 subscribe 0x22 2")
+    session.frame(0, COMMAND, b"\x01\x02").command("irqtune --suggest", "lin 0 off")
+    session.wait(1).characters(0, bytes(5)).command("irqtune --suggest")
+    lines = [suggestion(text) for text in answers(session.run(system)) if "slack" in text]
+    units, rooms = zip(*(line["uart0"][1:] for line in lines), strict=True)
+    # A frame is break, sync field, identifier, data and checksum.
+    assert units == (60, 66, 71)
+    assert rooms[0] == rooms[2] > rooms[1] == 1
 
 
 def test_data_that_a_host_sets_are_not_lost_beside_those_that_commands_set(system):

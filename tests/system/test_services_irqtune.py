@@ -92,6 +92,12 @@ def test_lines_move_while_traffic_goes_on_and_nothing_is_lost(system):
     assert restored["ethmac"][:2] == (owner(system, 2), 8)
 
 
+def suggestion(text: str) -> dict[str, tuple[int, int, int]]:
+    """Priority, units and room by the name of the line, in the order suggested."""
+    rows = re.findall(r"^ *\d+ (\w+) +(\d+) +(\d+) +(\d+) +[\d.-]+\s*$", text, re.MULTILINE)
+    return {name: tuple(map(int, numbers)) for name, *numbers in rows}
+
+
 def test_the_order_suggested_follows_what_was_measured(system):
     frames = [Frame(frame, READY) for frame in [arp_request(), *[udp(bytes(64), FAST_ECHO)] * 40]]
     uart = [UartBytes(2, bytes(60), cycle=READY)]
@@ -102,16 +108,16 @@ def test_the_order_suggested_follows_what_was_measured(system):
         uart=uart,
         until=Until(quiet_cycles=QUIET),
     )
-    text = Ether(result.frames[-1].data)[UDP].payload.load.decode()
-    rows = re.findall(r"^ *\d+ (\w+) +(\d+) +(\d+) +(\d+) +([\d.-]+)\s*$", text, re.MULTILINE)
-    waits = [int(room) / int(units) for _, _, units, room, _ in rows if int(units)]
-    # The Ethernet port, the console and the serial port.
-    assert len(waits) == 3
+    lines = suggestion(Ether(result.frames[-1].data)[UDP].payload.load.decode())
+    busy = {name: line for name, line in lines.items() if line[1]}
+    assert busy.keys() == {"ethmac", "console", "timer0", "uart1"}
+    assert busy["uart1"][1] == 60
+    waits = [room / units for _, units, room in busy.values()]
     assert waits == sorted(waits)
-    assert [int(row[1]) for row in rows[: len(waits)]] == sorted(
-        (int(row[1]) for row in rows[: len(waits)]), reverse=True
-    )
-    assert all(int(row[1]) == 0 for row in rows if row[2] == "0")
+    assert list(busy) == list(lines)[: len(busy)]
+    priorities = [priority for priority, _, _ in busy.values()]
+    assert priorities == sorted(priorities, reverse=True)
+    assert all(priority == 0 for name, (priority, _, _) in lines.items() if name not in busy)
 
 
 def test_what_can_not_be_done_is_answered_counted_and_changes_nothing(system):

@@ -125,7 +125,7 @@ static void serve(uint32_t port, bool pending)
     }
 }
 
-static const serial_user_t user = {"lin", begin, serve};
+static const serial_user_t user = {.name = "lin", .begin = begin, .serve = serve};
 
 /* Tier of the timer's line. As long as there are nodes. */
 static void ring(alarm_t *alarm)

@@ -70,7 +70,16 @@ static void begin(uint32_t number)
     terminal_hold_settings(port);
 }
 
-static const serial_user_t terminal = {"terminal", begin, serve};
+static uint32_t received(uint32_t number)
+{
+    return terminal_ports[number].received_bytes;
+}
+
+static const serial_user_t terminal = {.name = "terminal",
+                                       .begin = begin,
+                                       .serve = serve,
+                                       .room = TERMINAL_RECEIVE_SLACK,
+                                       .received = received};
 
 bool terminal_is_away(const terminal_port_t *port)
 {
@@ -83,11 +92,6 @@ static void ring(alarm_t *alarm)
         = (const terminal_port_t *)((uintptr_t)alarm - offsetof(terminal_port_t, alarm));
 
     irq_kick(serial_line(port->number));
-}
-
-static uint32_t received(const void *context)
-{
-    return ((const terminal_port_t *)context)->received_bytes;
 }
 
 /* --- protocol service -------------------------------------------------------------------------- */
@@ -242,9 +246,6 @@ void terminal_init(uint32_t priority)
         init_port(&terminal_ports[number], number);
     }
     serial_ports_init(&terminal, priority);
-    for (uint32_t number = 0; number < UARTS; number++) {
-        irq_describe(serial_line(number), TERMINAL_RECEIVE_SLACK, received);
-    }
     udp_init(&terminal_control_socket, take_control, NULL);
     (void)udp_bind(&network, &terminal_control_socket, TERMINAL_CONTROL_PORT);
 }
