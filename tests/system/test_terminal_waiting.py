@@ -1,4 +1,4 @@
-"""The terminal server and what waits: for an address, for a rule, for the line, or for no good."""
+"""The terminal server and what waits: for an address, a rule, the line, a port, or for no good."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from terminal_frames import (
 )
 
 from tierv.sim.host import protocol
-from tierv.sim.host.protocol import Command, Item
+from tierv.sim.host.protocol import Command, Item, ModemState
 from tierv.sim.run import Until
 from tierv.sim.stimulus import Frame, UartBytes
 
 PORTS = 4
-ECHO_PORT = 7
+ECHO_PORT, COMMAND_PORT = 7, 7100
 ASK_COUNTERS = Item(Command.COUNTERS)
+#: Of a port's register EV_ENABLE.
+CTS_EVENT = 1 << 3
 
 
 def test_a_purge_throws_away_and_counts(system):
@@ -99,3 +101,81 @@ def test_ports_with_one_peer_lose_nothing_while_its_address_is_asked_for(system)
     said = Talk(run)
     assert [said.bytes_of(port) for port in range(PORTS)] == texts
     assert all(said.counters(port)["NOT_SENT_PACKETS"] == 0 for port in range(PORTS))
+
+
+def lin(talk: Conversation, begin: int, end: int) -> list[Frame]:
+    """Port 0 is a LIN node from ``begin`` to ``end``, cycles of the conversation."""
+    return [
+        Frame(udp_frame(command, COMMAND_PORT, 77), talk.start + cycle)
+        for command, cycle in ((b"1 lin 0 on 20000", begin), (b"2 lin 0 off", end))
+    ]
+
+
+def test_a_port_that_comes_back_sends_the_packet_that_it_had_begun(system):
+    talk = Conversation(
+        system, control_frame(0, peer_is_here(), protocol.number(Command.PACK_TIME, 0))
+    )
+    # The FIFO fills, so that there is something in the packet.
+    begun = bytes(range(60))
+    said = talk.run(lin(talk, 200_000, 400_000), [UartBytes(1, begun, talk.start)])
+    (packet,) = said.data(0)
+    assert packet.cycle > talk.start + 400_000
+    assert packet.payload
+    assert begun.startswith(packet.payload)
+
+
+def test_a_port_that_comes_back_has_forgotten_what_found_no_packet(system):
+    suspend, resume = Command.FLOWCONTROL_SUSPEND, Command.FLOWCONTROL_RESUME
+    # The time is over with every sixth character, which is for the next packet; there are two.
+    talk = Conversation(
+        system,
+        control_frame(0, peer_is_here(), protocol.number(Command.PACK_TIME, 50)),
+        control_frame(0, Item(suspend)),
+    )
+    resumes = Frame(control_frame(0, Item(resume)), talk.start + 500_000)
+    uart = [UartBytes(1, bytes(range(20)), talk.start), UartBytes(1, b"new", talk.start + 700_000)]
+    said = talk.run([*lin(talk, 200_000, 400_000), resumes], uart)
+    assert [each.payload for each in said.data(0)] == [bytes(range(5)), bytes(range(5, 10)), b"new"]
+
+
+def test_a_client_that_wrote_to_a_port_that_was_away_is_told_when_it_is_back(system):
+    talk = Conversation(system, control_frame(0, peer_is_here()))
+    frames = lin(talk, 0, 500_000)
+    frames.insert(1, Frame(data_frame(b"refused", 0), talk.start + 200_000))
+    said = talk.run(frames)
+    codes = [item.code for item in said.told(0)]
+    assert codes == [Command.FLOWCONTROL_SUSPEND, Command.FLOWCONTROL_RESUME]
+
+
+def test_a_client_is_not_told_to_go_on_while_its_port_is_away(system):
+    talk = Conversation(
+        system,
+        control_frame(0, peer_is_here()),
+        # Somebody who is not there: the second packet waits for an address.
+        control_frame(
+            1,
+            protocol.peer(bytes([192, 168, 1, 77]), 4000),
+            protocol.number(Command.PACK_LENGTH, 1),
+        ),
+    )
+    begin, end = lin(talk, 100_000, 500_000)
+    refused = [Frame(data_frame(b"refused", 0), talk.start + at) for at in (200_000, 300_000)]
+    said = talk.run([begin, *refused, end], [UartBytes(2, b"xy", talk.start)])
+    codes = [item.code for item in said.told(0)]
+    assert codes == [Command.FLOWCONTROL_SUSPEND, Command.FLOWCONTROL_RESUME]
+
+
+def test_a_port_that_comes_back_goes_on_sending(system):
+    talk = Conversation(system, control_frame(0, peer_is_here()))
+    data = bytes(index % 251 for index in range(1400))
+    frames = [Frame(data_frame(data, 0), talk.start), *lin(talk, 200_000, 400_000)]
+    sent = talk.run(frames, quiet=1_500_000).result.uart(1)
+    assert sent.endswith(data[-1000:])
+
+
+def test_a_port_that_comes_back_still_watches_cts(system):
+    mask = protocol.number(Command.SET_MODEMSTATE_MASK, ModemState.CTS_CHANGED)
+    talk = Conversation(system, control_frame(0, mask))
+    enabled = "terminal_ports.0.enabled"
+    said = talk.run(lin(talk, 0, 200_000), get=[enabled])
+    assert said.result.values[enabled] & CTS_EVENT

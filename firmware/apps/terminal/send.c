@@ -64,7 +64,8 @@ static void notify_events(terminal_port_t *port)
             terminal_notify(port, TERMINAL_NOTIFY_MODEMSTATE, value, 1);
         }
     }
-    if (office->told_suspend && terminal_queue_room(port) >= TERMINAL_TRANSMIT_WORDS / 2) {
+    if (office->told_suspend && !terminal_is_away(port)
+        && terminal_queue_room(port) >= TERMINAL_TRANSMIT_WORDS / 2) {
         office->told_suspend = false;
         terminal_notify(port, TERMINAL_FLOWCONTROL_RESUME, NULL, 0);
     }

@@ -68,6 +68,11 @@ static void begin(uint32_t number)
     (void)serial_set_levels(port->serial, &levels);
     port->enabled = TERMINAL_RECEIVE_EVENT;
     terminal_hold_settings(port);
+    /* What the port had before another module got it. */
+    terminal_close(port, PACKER_OPEN);
+    port->held = -1;
+    terminal_enable(port, TERMINAL_CTS_EVENT, port->watches_cts);
+    terminal_transmit(port, SERIAL_TRANSMIT_DEPTH);
 }
 
 static uint32_t received(uint32_t number)
