@@ -74,6 +74,9 @@ static void take_characters(uint32_t port)
         }
     }
     dropped[port] = decoders[port].dropped;
+    if (rings[port].blocked) {
+        irq_run(serial_line(port));
+    }
 }
 
 static serial_result_t start_ports(void)

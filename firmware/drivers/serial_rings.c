@@ -21,7 +21,14 @@ static uint32_t drain(serial_rings_t *rings)
     for (uint32_t count = SERIAL_BURST, flags = 0; count == SERIAL_BURST || flags != 0;) {
         if (SERIAL_RING_CHARACTERS - (head - tail) < SERIAL_BURST) {
             rings->blocked = true;
-            break;
+            COMPILER_BARRIER();
+            /* Whoever makes room after this sees that it must ask for service. */
+            if (rings->tail == tail) {
+                break;
+            }
+            tail = rings->tail;
+            rings->blocked = false;
+            continue;
         }
         uint32_t burst = serial_receive_burst(rings->serial);
         count = SERIAL_BURST_COUNT(burst);

@@ -10,7 +10,7 @@ import pytest
 from tierv.sim.experiments import contention, goodput, rotation
 from tierv.sim.experiments.bench import Bench, Build
 from tierv.sim.experiments.experiment import Settings
-from tierv.sim.stimulus import LineLevel
+from tierv.sim.stimulus import LineLevel, UartBytes, UartFormat
 
 CLOCK_HZ = 100_000_000
 
@@ -108,6 +108,27 @@ def test_lock_outs_come_as_often_as_they_should_and_never_overlap():
     for item, count in zip(items, counts, strict=True):
         assert len(item.data) == pytest.approx(20 * goodput.LINE_RATE, rel=0.02)
         assert item.data.count(0xC0) == 2 * count
+
+
+def test_a_port_whose_ring_was_full_receives_the_packets_behind_it(bench):
+    form = UartFormat(10_000_000)
+    flood, begin = 4_000, contention.START
+    end = begin + flood * 10 * round(CLOCK_HZ / form.baud)
+    packet = goodput.encode_slip(goodput._packet(7, random.Random(1)))
+    for setup in bench.setups("goodput", (Build.BANKED, Build.SINGLE)).values():
+        ports = range(setup.simulation.model.params.soc.uarts)
+        uart = [UartBytes(1 + port, bytes(flood), begin, form) for port in ports]
+        uart += [UartBytes(1 + port, packet, end + 100_000 * (1 + port), form) for port in ports]
+        result = setup.run(
+            cycles=end + 100_000 * (2 + len(ports)),
+            uart=uart,
+            lines=[LineLevel(contention.CALIBRATION, raise_mask=contention.ALL_LINES)],
+            limit_is_error=False,
+            set={"baud": round(form.baud)},
+            get=["arrived"],
+        )
+        table = np.frombuffer(result.values["arrived"], np.uint8).reshape(len(ports), -1)
+        assert table[:, 7].all()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,142 @@
+/* A serial port's received characters, with a user that runs between two instructions of the service, as a less
+ * urgent tier may where the service has to wait: the CPU's single-step trap calls it. Exit status 0 if the
+ * user is told of all that comes, otherwise a line on stderr; 77 on a host without such a trap.
+ *
+ * The user takes what it finds, and asks for service if the ring is blocked. It looks again when the service
+ * has moved something.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The port, in the place of drivers/serial.h. */
+#define TIERV_DRIVERS_SERIAL_H
+#define UARTS 1
+#define SERIAL_DATA(character) ((uint8_t)(character))
+#define SERIAL_BURST_COUNT(burst) ((burst) >> 24)
+#define SERIAL_BURST_FLAGS(burst) ((burst) >> 28)
+
+enum { SERIAL_BURST = 3, SERIAL_EVENT_RECEIVE = 1, SERIAL_EVENT_TRANSMIT = 2 };
+
+typedef uint16_t serial_character_t;
+typedef struct {
+    uint32_t events;
+} serial_t;
+
+/* Characters in its FIFO. */
+static uint32_t fifo_level;
+
+static uint32_t serial_receive_burst(const serial_t *serial)
+{
+    uint32_t count = fifo_level < SERIAL_BURST ? fifo_level : SERIAL_BURST;
+
+    (void)serial;
+    fifo_level -= count;
+    return count << 24;
+}
+
+static uint32_t serial_transmit_space(const serial_t *serial)
+{
+    (void)serial;
+    return 0;
+}
+
+static void serial_transmit(const serial_t *serial, uint32_t characters, uint32_t count)
+{
+    (void)serial;
+    (void)characters;
+    (void)count;
+}
+
+static void serial_enable_events(serial_t *serial, uint32_t events)
+{
+    serial->events = events;
+}
+
+#include "drivers/serial_rings.c"
+
+/* Of the service; an exit status. */
+enum { LEAST_STEPS = 20, NOT_HERE = 77 };
+
+#ifdef __x86_64__
+
+static serial_t serial;
+static serial_rings_t rings;
+static volatile unsigned step, last_step;
+static volatile bool asked;
+
+static void use(void)
+{
+    while (serial_rings_get(&rings) >= 0) {
+    }
+    asked = asked || rings.blocked;
+}
+
+static void use_on_trap(int signal_number)
+{
+    (void)signal_number;
+    step = step + 1;
+    if (step == last_step) {
+        use();
+    }
+}
+
+/* Sets or clears the trap flag of EFLAGS. */
+__attribute__((noinline)) static void single_step(bool on)
+{
+    if (on) {
+        __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+    } else {
+        __asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+    }
+}
+
+/* The ring has no room for a burst, and more comes. False if the user would wait for ever. */
+static bool survives(void)
+{
+    serial_rings_init(&rings, &serial);
+    fifo_level = SERIAL_RING_CHARACTERS - 2;
+    (void)serial_rings_service(&rings);
+    fifo_level = SERIAL_BURST;
+    asked = false;
+    step = 0;
+    single_step(true);
+    uint32_t moved = serial_rings_service(&rings);
+    single_step(false);
+    if (moved != 0) {
+        use();
+    }
+    return asked || (serial.events & SERIAL_EVENT_RECEIVE) != 0;
+}
+
+int main(void)
+{
+    signal(SIGTRAP, use_on_trap);
+    for (last_step = 1;; last_step = last_step + 1) {
+        bool survived = survives();
+        if (step < last_step) {
+            break;
+        }
+        if (!survived) {
+            fprintf(stderr, "not woken if it ran before step %u\n", last_step);
+            return 1;
+        }
+    }
+    if (last_step < LEAST_STEPS) {
+        fprintf(stderr, "the trap came %u times only\n", step);
+        return 1;
+    }
+    return 0;
+}
+
+#else
+
+int main(void)
+{
+    fprintf(stderr, "no single-step trap on this host\n");
+    return NOT_HERE;
+}
+
+#endif
