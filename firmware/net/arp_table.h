@@ -12,9 +12,10 @@
  *
  * What gives way when the table is full: for the sender of a request, the longest unused entry that
  * we have not sent to since its last renewal, or nothing; for a neighbour that we want to send to,
- * that one, then the longest unused one. Open questions never give way: so a flood of requests
- * from strangers costs us no neighbour in use, and nothing that we send makes us ask for the same
- * address more than once a second (RFC 1122 2.3.2.1).
+ * that one, then the longest unused one. Open questions, and neighbours that we have asked for in
+ * the last second, never give way: so a flood of requests from strangers costs us no neighbour in
+ * use, and nothing that we send makes us ask for the same address more than once a second
+ * (RFC 1122 2.3.2.1).
  *
  * An unresolved entry keeps the newest datagram for it (RFC 1122 2.3.2.2).
  */
@@ -39,11 +40,12 @@ typedef struct {
     be32_t address;
     packet_t *waiting; /* INCOMPLETE: what is to be sent when the address comes, or NULL */
     uint32_t stamp;    /* of the table's clock at the last use or renewal */
-    uint16_t seconds;  /* COMPLETE: since renewal; else: since the last request */
+    uint16_t seconds;  /* COMPLETE: since renewal */
     ethernet_address_t mac;
-    uint8_t state; /* arp_state_t */
-    uint8_t tries; /* requests sent without answer */
-    bool used;     /* sent to since its last renewal */
+    uint8_t state;       /* arp_state_t */
+    uint8_t tries;       /* requests sent without answer */
+    uint8_t quiet_ticks; /* until a second has passed since the last request */
+    bool used;           /* sent to since its last renewal */
 } arp_entry_t;
 
 typedef struct {

@@ -32,7 +32,7 @@ static uint32_t rank(const arp_entry_t *entry, bool for_us)
     if (entry->state == ARP_UNUSED) {
         return 3;
     }
-    if (entry->state == ARP_INCOMPLETE) {
+    if (entry->state == ARP_INCOMPLETE || entry->quiet_ticks != 0) {
         return 0;
     }
     if (entry->state == ARP_COMPLETE && !entry->used) {
@@ -69,6 +69,7 @@ static arp_entry_t *claim(net_t *net, be32_t address, bool for_us)
     best->seconds = 0;
     best->tries = 0;
     best->used = false;
+    best->quiet_ticks = 0;
     return best;
 }
 
@@ -130,13 +131,14 @@ bool arp_ask_all(net_t *net, be32_t sender, be32_t target)
     return ask(net, sender, &ethernet_broadcast, target);
 }
 
-static void request(net_t *net, arp_entry_t *entry)
+/* `quiet_ticks` follow if the request can be sent: at a tick one, otherwise one more. */
+static void request(net_t *net, arp_entry_t *entry, uint8_t quiet_ticks)
 {
-    entry->seconds = 0;
     entry->tries++;
     /* A neighbour that we know is asked alone, without waking all others (RFC 1122 2.3.2.1). */
     if (ask(net, net->address, entry->state == ARP_REFRESHING ? &entry->mac : &ethernet_broadcast,
             entry->address)) {
+        entry->quiet_ticks = quiet_ticks;
         net_count(net, COUNT_ARP_REQUESTED);
     }
 }
@@ -235,7 +237,7 @@ net_verdict_t arp_resolve(net_t *net, be32_t address, packet_t *packet)
     }
     entry->state = ARP_INCOMPLETE;
     entry->waiting = packet;
-    request(net, entry);
+    request(net, entry, 2);
     return NET_KEPT;
 }
 
@@ -259,6 +261,9 @@ static void tick_entry(net_t *net, arp_entry_t *entry)
         return;
     }
     entry->seconds++;
+    if (entry->quiet_ticks != 0 && --entry->quiet_ticks != 0) {
+        return;
+    }
     if (entry->state == ARP_COMPLETE) {
         if (entry->seconds < ARP_LIFETIME_S) {
             return;
@@ -276,7 +281,7 @@ static void tick_entry(net_t *net, arp_entry_t *entry)
         expire(net, entry, COUNT_ARP_WAITING_DROP_UNREACHABLE);
         return;
     }
-    request(net, entry);
+    request(net, entry, 1);
 }
 
 void arp_tick(net_t *net)

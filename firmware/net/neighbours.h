@@ -9,7 +9,7 @@ net_verdict_t arp_input(net_t *net, packet_t *packet);
 
 /* Sends a finished frame whose Ethernet destination alone is missing to the neighbour `address`,
  * which is in our subnet. NET_TRANSMIT if the neighbour is known, NET_KEPT if the packet waits for
- * it, NET_FREE if all entries are open questions; nothing is counted for the packet. */
+ * it, NET_FREE if no entry gives way; nothing is counted for the packet. */
 net_verdict_t arp_resolve(net_t *net, be32_t address, packet_t *packet);
 
 /* True if a packet waits for the neighbour: the next one would take its place. */

@@ -81,6 +81,8 @@ def test_request_of_the_neighbour_resolves_too(sender: NetHost) -> None:
 
 def test_unreachable_neighbour_is_asked_once_a_second_and_given_up(sender: NetHost) -> None:
     sender.send(0, b"hello", PEER, 9)
+    # It was asked for in the middle of a second.
+    assert sender.tick().sent == []
     for _ in range(TRIES - 1):
         answer = sender.tick()
         assert answer.counted == {"ARP_REQUESTED": 1}
@@ -202,6 +204,40 @@ def test_open_questions_do_not_give_way(sender: NetHost) -> None:
     assert answer.counted == {"ARP_ANSWERED": 1, "ARP_NOT_LEARNED": 1}
     full = sender.output(0, neighbour(ENTRIES)[0], 9, 1)
     assert full.counted == {"UDP_SEND_DROP_ARP_FULL": 1}
+
+
+def asked_for(net: NetHost, address: str) -> bool:
+    """A datagram makes us ask for its neighbour; False if it is dropped instead."""
+    counted = net.output(0, address, 9, 1).counted
+    assert counted.get("UDP_SEND_DROP_ARP_FULL", 0) == (0 if "ARP_REQUESTED" in counted else 1)
+    return "ARP_REQUESTED" in counted
+
+
+def test_neighbour_that_has_answered_gives_way_no_sooner_than_it_may_be_asked_again(
+    sender: NetHost,
+) -> None:
+    for index in range(ENTRIES):
+        assert asked_for(sender, neighbour(index)[0])
+        sender.receive(reply_from(*neighbour(index)))
+    assert not asked_for(sender, neighbour(ENTRIES)[0])
+    sender.tick()
+    assert not asked_for(sender, neighbour(ENTRIES)[0]), "no second has passed for certain"
+    sender.tick()
+    assert asked_for(sender, neighbour(ENTRIES)[0])
+    assert asked_for(sender, neighbour(0)[0])
+
+
+def test_neighbour_that_is_asked_again_because_of_its_age_does_not_give_way(
+    sender: NetHost,
+) -> None:
+    for index in range(ENTRIES):
+        learn(sender, *neighbour(index))
+        assert destination(sender, neighbour(index)[0]) == neighbour(index)[1]
+        if index == 0:
+            sender.tick()
+    assert sender.tick(LIFETIME_S - 1).counted == {"ARP_REQUESTED": 1}
+    assert asked_for(sender, neighbour(ENTRIES)[0])
+    assert destination(sender, neighbour(0)[0]) == neighbour(0)[1]
 
 
 def test_request_without_a_free_packet_is_put_off(sender: NetHost) -> None:
