@@ -126,6 +126,15 @@ static void tick_probe(dhcp_client_t *client)
     }
 }
 
+/* The release may wait for ARP to find the server, but the lease must not have ended. */
+static void tick_release(dhcp_client_t *client)
+{
+    if (dhcp_lease_tick(&client->lease) == DHCP_LEASE_ENDED
+        || !udp_awaits_neighbour(client->net, client->lease.server)) {
+        take_static(client);
+    }
+}
+
 static void tick_question(dhcp_client_t *client)
 {
     if (--client->wait_s != 0) {
@@ -162,7 +171,7 @@ static void tick(net_timer_t *timer)
         return;
     }
     if (client->state == DHCP_RELEASING) {
-        take_static(client);
+        tick_release(client);
         return;
     }
     client->asking_s++;

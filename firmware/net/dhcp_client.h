@@ -30,7 +30,7 @@ typedef enum {
     DHCP_BOUND,
     DHCP_RENEWING,
     DHCP_REBINDING,
-    DHCP_RELEASING /* for a tick, so that ARP can find the server */
+    DHCP_RELEASING /* while the release waits for ARP to find the server, a tick at the least */
 } dhcp_state_t;
 
 typedef struct {
@@ -62,7 +62,8 @@ bool dhcp_init(dhcp_client_t *client, net_t *net, const dhcp_address_t *fallback
  * held back. */
 void dhcp_start(dhcp_client_t *client);
 
-/* Gives the lease back and, at the next tick, takes the static address. Likewise. */
+/* Gives the lease back and takes the static address: at the next tick, or when ARP has found the server or
+ * given up. Likewise. */
 void dhcp_stop(dhcp_client_t *client);
 
 /* True if the lease may be used: its address is the interface's, unless somebody else has claimed it. */

@@ -196,6 +196,36 @@ def test_server_is_asked_for_by_arp_before_the_lease_is_given_back(client: Clien
     assert release.kind == 7
 
 
+def test_lease_is_given_back_also_if_the_server_answers_late(client: Client) -> None:
+    client.bind()
+    client.net.command("dhcp stop")
+    client.tick()
+    assert client.state == "releasing"
+    reply = arp_request(op=2, psrc=SERVER, hwdst=MAC, pdst=LEASED, to=MAC)
+    (release,) = messages(client.net.receive(reply).sent)
+    assert release.kind == 7
+    client.tick()
+    assert (client.state, client.addresses[0]) == ("off", FALLBACK)
+
+
+def test_lease_that_can_not_be_given_back_is_kept_no_longer_than_arp_asks(client: Client) -> None:
+    client.bind()
+    client.net.command("dhcp stop")
+    for _ in range(config("ARP_TRIES") + 1):
+        assert client.addresses[0] == LEASED
+        client.net.tick()
+    assert (client.state, client.addresses[0]) == ("off", FALLBACK)
+
+
+def test_lease_that_ends_while_it_is_given_back_is_no_longer_used(client: Client) -> None:
+    client.bind(lease_time=20)
+    client.net.tick(client.remaining_s - 1)
+    (request,) = client.net.command("dhcp stop").sent
+    assert Ether(request)[ARP].pdst == SERVER
+    client.net.tick()
+    assert (client.state, client.addresses[0]) == ("off", FALLBACK)
+
+
 def test_switching_on_again_begins_anew(client: Client) -> None:
     client.bind()
     client.net.command("dhcp stop")
