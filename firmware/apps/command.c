@@ -6,7 +6,7 @@
 
 static bool run_help(command_call_t *call);
 
-static const command_t own_commands[] = {{"help", "[COMMAND]", "this list", run_help}};
+static const command_t own_commands[] = {{"help", "[COMMAND]", 1, "this list", run_help}};
 static command_table_t own_table = {own_commands, 1, NULL};
 
 uint32_t command_errors;
@@ -109,6 +109,13 @@ bool command_error(command_call_t *call, const char *format, ...)
     return false;
 }
 
+bool command_ends(command_call_t *call, uint32_t words)
+{
+    return call->count <= words
+           || command_error(call, "a word too many behind %s: '%s'", call->words[words - 1],
+                            call->words[words]);
+}
+
 bool command_number(command_call_t *call, const char *what, const char *word, uint32_t least,
                     uint32_t most, uint32_t *value)
 {
@@ -189,10 +196,14 @@ bool command_begin(command_call_t *call, const char *line, uint32_t bytes)
     if (!take_text(call, line, bytes) || call->count == 0) {
         return false;
     }
-    call->command = find(call->words[0]);
-    if (call->command == NULL) {
+    const command_t *command = find(call->words[0]);
+    if (command == NULL) {
         return command_error(call, "no command '%s'; try help", call->words[0]);
     }
+    if (!command_ends(call, 1 + command->most)) {
+        return false;
+    }
+    call->command = command;
     return true;
 }
 

@@ -22,6 +22,7 @@ typedef struct command_call command_call_t;
 typedef struct {
     const char *name;
     const char *arguments; /* for help: what may stand behind the name, or "" */
+    uint32_t most;         /* words that may stand there; COMMAND_WORDS: any number */
     const char *help;
     /* Prints a line or less; true if there is another step. */
     bool (*run)(command_call_t *call);
@@ -66,6 +67,10 @@ void command_print(command_call_t *call, const char *format, ...)
 /* For commands: prints "error: ...", counts it, and is false, so that a command may return it. */
 bool command_error(command_call_t *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* For commands: true if a call has no more than `words` words, the command's name included. Otherwise false,
+ * and command_error() with the first that is too many. */
+bool command_ends(command_call_t *call, uint32_t words);
 
 /* For commands: reads all of `word` as a number, decimal or with 0x, from `least` to `most`. False, and
  * command_error() with `what` and the word, if it is none. */

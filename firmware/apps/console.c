@@ -12,6 +12,7 @@ _Static_assert(2 * (COMMAND_LINE_BYTES + 1) <= UART_RING_BYTES,
                "a line and the prompt must fit into the serial port's ring");
 
 static uart_t *console_uart;
+/* What does not fit is only counted: command_begin() refuses the line then. */
 static char input[COMMAND_INPUT_BYTES];
 static uint32_t input_bytes;
 static command_call_t call;
@@ -56,8 +57,11 @@ static void take(char byte)
     } else if ((byte == '\b' || byte == 0x7f) && input_bytes != 0) {
         input_bytes--;
         put("\b \b", 3);
-    } else if (byte >= ' ' && byte < 0x7f && input_bytes < COMMAND_INPUT_BYTES - 1) {
-        input[input_bytes++] = byte;
+    } else if (byte >= ' ' && byte < 0x7f) {
+        if (input_bytes < sizeof(input)) {
+            input[input_bytes] = byte;
+        }
+        input_bytes++;
         put(&byte, 1);
     }
 }

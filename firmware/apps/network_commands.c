@@ -179,11 +179,11 @@ static bool run_leave(command_call_t *call)
 }
 
 static const command_t commands[] = {
-    {"ifconfig", "", "addresses, lease, frames and groups", run_ifconfig},
-    {"counters", "", "what became of frames, datagrams and commands", run_counters},
-    {"dhcp", "on|off", "ask a DHCP server for the address, or give that back", run_dhcp},
-    {"join", "GROUP", "receive datagrams to a multicast group", run_join},
-    {"leave", "GROUP", "no longer receive them", run_leave},
+    {"ifconfig", "", 0, "addresses, lease, frames and groups", run_ifconfig},
+    {"counters", "", 0, "what became of frames, datagrams and commands", run_counters},
+    {"dhcp", "on|off", 1, "ask a DHCP server for the address, or give that back", run_dhcp},
+    {"join", "GROUP", 1, "receive datagrams to a multicast group", run_join},
+    {"leave", "GROUP", 1, "no longer receive them", run_leave},
 };
 
 static command_table_t table = {commands, sizeof(commands) / sizeof(commands[0]), NULL};

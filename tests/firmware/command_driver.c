@@ -107,8 +107,8 @@ static bool run_long(command_call_t *call)
     return false;
 }
 
-static const command_t commands[] = {{"say", "[COUNT]", "says it", run_say},
-                                     {"long", "", "a line that is too long", run_long}};
+static const command_t commands[] = {{"say", "[COUNT]", COMMAND_WORDS, "says it", run_say},
+                                     {"long", "", 0, "a line that is too long", run_long}};
 static command_table_t table = {commands, 2, NULL};
 
 /* The rest of the line in hexadecimal digits. */

@@ -29,7 +29,7 @@ static bool run_start(command_call_t *call)
     return false;
 }
 
-static const command_t commands[] = {{"start", LATENCY_START_WORDS, "", run_start}};
+static const command_t commands[] = {{"start", LATENCY_START_WORDS, COMMAND_WORDS, "", run_start}};
 static command_table_t table = {commands, 1, NULL};
 
 static void sink(void *context, const char *text, uint32_t bytes)

@@ -57,6 +57,13 @@ def test_a_command_of_all_words_and_bytes_is_taken(commands):
     assert answer == f"error: a command has at most {MOST_BYTES} bytes, not {MOST_BYTES + 1}"
 
 
+@pytest.mark.parametrize(
+    ("text", "before", "word"), [("long way home", "long", "way"), ("help say it", "say", "it")]
+)
+def test_the_first_word_too_many_is_named_and_nothing_is_run(commands, text, before, word):
+    assert run(commands, text) == ([f"error: a word too many behind {before}: '{word}'"], True)
+
+
 def test_help_lists_every_command_and_explains_one(commands):
     lines, _ = run(commands, "help")
     assert lines == [

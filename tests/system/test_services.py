@@ -13,7 +13,7 @@ from tierv.sim.stimulus import Frame, FrameFlag, UartBytes
 
 HERE, THERE = "192.168.1.50", "192.168.1.100"
 HERE_MAC, THERE_MAC = "10:e2:d5:00:00:01", "02:00:00:00:00:01"
-ECHO, DISCARD, SOURCE, FAST_ECHO = 7, 9, 19, 7107
+ECHO, DISCARD, SOURCE, COMMANDS, FAST_ECHO = 7, 9, 19, 7100, 7107
 #: The slowest build is ready by then.
 READY = 1_500_000
 GAP = 60_000
@@ -186,6 +186,25 @@ def test_the_console_says_what_it_is_without_being_asked(system):
     )
     assert result.uart(0).decode().startswith("\r\nTierV on ")
     assert result.uart(0).endswith(b"tierv> ")
+
+
+def test_the_console_runs_nothing_of_a_line_that_is_too_long(system):
+    longest = b"ifconfig".ljust(95)
+    lines = [longest + b" \n", longest + b"  \b\b\n"]
+    uart = [UartBytes(0, line, READY + index * READY) for index, line in enumerate(lines)]
+    result = system.run(cycles=20_000_000, uart=uart, until=Until(quiet_cycles=READY))
+    refused, run = result.uart(0).decode().split("tierv> ")[1:3]
+    assert refused.split("\r\n")[1:] == ["error: a command has at most 95 bytes, not 96", ""]
+    assert f"inet {HERE}" in run
+
+
+def test_a_word_that_a_command_does_not_take_is_refused(system):
+    commands = ["ifconfig eth0", "counters all", "serial 1", "dhcp on now"]
+    answers = exchange(system, [udp(f"1 {command}".encode(), COMMANDS) for command in commands])
+    for answer, command in zip(answers, commands, strict=True):
+        *name, word = command.split()
+        text = bytes(answer[UDP].payload)[: answer[UDP].len - 8].decode()
+        assert text.partition("\n")[2] == f"error: a word too many behind {name[-1]}: '{word}'\n"
 
 
 def test_the_console_shows_addresses_and_counters(system):

@@ -55,12 +55,20 @@ def test_a_run_over_udp_is_counted_by_hardware_and_software(system, access, requ
 
 def test_a_wrong_command_is_answered_and_starts_nothing(system):
     *wrong, shown = ask(
-        system, "latency start seed 0", "latency start fast", "latency begin", "latency"
+        system,
+        "latency start seed 0",
+        "latency start fast",
+        "latency begin",
+        "latency stop now",
+        "latency show all",
+        "latency",
     )
     messages = (
         "seed must be from 1 to 4294967295, not '0'",
         "latency start: no 'fast'",
         "latency: start, stop or show, not 'begin'",
+        "a word too many behind stop: 'now'",
+        "a word too many behind show: 'all'",
     )
     assert wrong == [("error", f"error: {message}\n") for message in messages]
     hardware, software = from_text(shown[1])

@@ -136,20 +136,23 @@ static bool run_latency(command_call_t *call)
     const char *what = call->count > 1 ? call->words[1] : "show";
 
     if (strcmp(what, "show") == 0) {
-        return show(call);
+        return command_ends(call, 2) && show(call);
     }
     if (strcmp(what, "start") == 0) {
         return start(call);
     }
     if (strcmp(what, "stop") == 0) {
-        latency_stop();
+        if (command_ends(call, 2)) {
+            latency_stop();
+        }
         return false;
     }
     return command_error(call, "latency: start, stop or show, not '%s'", what);
 }
 
 static const command_t commands[] = {
-    {"latency", "start [" LATENCY_START_WORDS "]|stop|show", "the echo instrument", run_latency},
+    {"latency", "start [" LATENCY_START_WORDS "]|stop|show", COMMAND_WORDS, "the echo instrument",
+     run_latency},
 };
 
 static command_table_t table = {commands, sizeof(commands) / sizeof(commands[0]), NULL};

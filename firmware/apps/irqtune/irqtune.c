@@ -281,7 +281,7 @@ static bool run_irqtune(command_call_t *call)
 
 static const command_t commands[] = {
     {"irqtune", "[LINE=tierN:P.. | [-n] MASTER [SLAVE] | --suggest [--apply] | -o | -c]",
-     "who is first", run_irqtune},
+     COMMAND_WORDS, "who is first", run_irqtune},
 };
 
 static command_table_t table = {commands, 1, NULL};

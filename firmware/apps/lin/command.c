@@ -345,7 +345,8 @@ static bool run(command_call_t *call)
 }
 
 static const command_t commands[] = {
-    {"lin", "[PORT [VERB ARGUMENTS]]", "LIN nodes; lin help for what there is", run},
+    {"lin", "[PORT [VERB ARGUMENTS]]", COMMAND_WORDS, "LIN nodes; lin help for what there is",
+     run},
 };
 
 static command_table_t table = {commands, sizeof(commands) / sizeof(commands[0]), NULL};

@@ -43,7 +43,7 @@ static bool run_serial(command_call_t *call)
 }
 
 static const command_t commands[] = {
-    {"serial", "", "serial ports: settings, peers and bytes", run_serial},
+    {"serial", "", 0, "serial ports: settings, peers and bytes", run_serial},
 };
 
 static command_table_t table = {commands, sizeof(commands) / sizeof(commands[0]), NULL};

@@ -118,8 +118,8 @@ static bool run_number(command_call_t *call)
 
 static void command(bytes_in_t *in)
 {
-    static const command_t commands[] = {{"irqtune", "", "", run_irqtune},
-                                         {"number", "", "", run_number}};
+    static const command_t commands[] = {{"irqtune", "", COMMAND_WORDS, "", run_irqtune},
+                                         {"number", "", 1, "", run_number}};
     static command_table_t table = {commands, sizeof(commands) / sizeof(commands[0]), NULL};
     static bool added;
     uint32_t printed = 0;
