@@ -67,6 +67,7 @@ class EchoInstrument(LiteXModule):
     ``interval`` cycles plus the low ``spread_log2`` bits of a pseudo-random number; the first comes
     ``interval`` cycles after the cycle behind that of the command. One that comes while the line is
     still high, or in the cycle of its answer, is missed: it is counted and has no other effect.
+    ``stop`` lowers the line too, so that no answer counts behind it.
 
     Each answer counts in a histogram and in sums for mean and standard deviation within four
     cycles. Counters that would wrap stay at their highest value, and ``saturated`` says which.
@@ -130,7 +131,7 @@ class EchoInstrument(LiteXModule):
         self.control = CSRStorage(
             fields=[
                 CSRField("start", 1, pulse=True, description="Load the seed; moments from now on."),
-                CSRField("stop", 1, pulse=True, description="No further moment."),
+                CSRField("stop", 1, pulse=True, description="No further moment; lower the line."),
                 CSRField("fire", 1, pulse=True, description="One moment, unless running."),
                 CSRField(
                     "erase",
@@ -278,6 +279,7 @@ class EchoInstrument(LiteXModule):
             If(answer, self._line.eq(0), self.latency.status.eq(age)),
             If(answer & (age == longest), self.saturated.fields.latency.eq(1)),
             If(self._due & ~self._line, self._line.eq(1), age.eq(0)),
+            If(self.control.fields.stop, self._line.eq(0)),
             If(self._erase, self._line.eq(0), answered.eq(0), self.saturated.fields.latency.eq(0)),
         ]
         return answered

@@ -49,7 +49,7 @@ echo_result_t echo_configure(const echo_instrument_t *echo, const echo_settings_
  * number of bins. False if the instrument does not come to an end. */
 bool echo_erase(const echo_instrument_t *echo);
 
-/* Moments from now on, until echo_stop(); or a single one, unless they come anyway. */
+/* Moments from now on, until echo_stop(), which lowers the line; or a single one, unless they come anyway. */
 void echo_start(const echo_instrument_t *echo);
 void echo_fire(const echo_instrument_t *echo);
 void echo_stop(const echo_instrument_t *echo);

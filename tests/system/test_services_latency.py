@@ -53,6 +53,13 @@ def test_a_run_over_udp_is_counted_by_hardware_and_software(system, access, requ
     assert software.maximum <= hardware.maximum + most
 
 
+@pytest.mark.parametrize("access", ["take", "test"])
+def test_a_run_ends_with_the_last_sample_however_soon_another_moment_comes(system, access):
+    run = f"latency start {access} interval 64 samples {SAMPLES} spread 0"
+    shown = ask(system, run, "ifconfig", "latency show")[2][1]
+    assert [side.total for side in from_text(shown)] == [SAMPLES, SAMPLES]
+
+
 def test_a_wrong_command_is_answered_and_starts_nothing(system):
     *wrong, shown = ask(
         system,
