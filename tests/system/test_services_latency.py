@@ -60,6 +60,18 @@ def test_a_run_ends_with_the_last_sample_however_soon_another_moment_comes(syste
     assert [side.total for side in from_text(shown)] == [SAMPLES, SAMPLES]
 
 
+def test_irqtune_counts_the_samples_of_all_runs_also_alone_in_a_tier(system, request):
+    run = f"latency start interval 3000 samples {SAMPLES} spread 0"
+    alone = ["irqtune echo=tier1"] if "tiers" in request.node.name else []
+    # The commands between give the runs time to end.
+    answers = ask(system, *alone, run, "ifconfig", run, "ifconfig", "irqtune --suggest")
+    assert {status for status, _ in answers} == {"ok"}
+    units, room = re.search(
+        r"^ *\d+ echo +\d+ +(\d+) +(\d+) ", answers[-1][1], re.MULTILINE
+    ).groups()
+    assert (int(units), int(room)) == (2 * SAMPLES, 1)
+
+
 def test_a_wrong_command_is_answered_and_starts_nothing(system):
     *wrong, shown = ask(
         system,

@@ -21,6 +21,9 @@ const latency_settings_t latency_usual = {
 
 static SET_BEFORE_RUN_LARGE uint32_t seen_bins[ECHO_BINS];
 
+/* Samples of runs before this one. */
+static uint32_t earlier_samples;
+
 #ifdef CONFIG_CPU_TYPE_TIERV
 /* The clock when `word`, which comes from the bus, is there: the first instruction waits for it. */
 static inline uint32_t clock_behind(uint32_t word)
@@ -158,12 +161,19 @@ static void serve(void *context, bool pending)
 #endif
 }
 
+static uint32_t samples(const void *context)
+{
+    (void)context;
+    return earlier_samples + latency.seen.samples;
+}
+
 void latency_init(void)
 {
     echo_instrument_init(&latency.device);
     latency.settings = latency_usual;
     histogram_init(&latency.seen, seen_bins, ECHO_BINS, 0);
     (void)irq_register(ECHO_INTERRUPT, "echo", serve, NULL, PRIORITY);
+    irq_describe(ECHO_INTERRUPT, 1, samples);
     irq_set_apart(ECHO_INTERRUPT);
     latency_add_command();
 }
@@ -179,6 +189,7 @@ echo_result_t latency_prepare(const latency_settings_t *settings)
     latency.settings = *settings;
     latency.least_difference = INT32_MAX;
     latency.most_difference = INT32_MIN;
+    earlier_samples += latency.seen.samples;
     histogram_init(&latency.seen, seen_bins, ECHO_BINS, settings->moments.bin_log2);
     /* A handler that stays in its tier shall see the settings. */
     irq_run(ECHO_INTERRUPT);

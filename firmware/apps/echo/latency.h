@@ -7,7 +7,8 @@
  * a store, whose wait for the bus the processor may hide, or a load with one context.
  *
  * A tier that serves no other line stays in the handler: nothing is dispatched, and the access that
- * answers is the first instruction behind the `wfi`. It gives up when it is woken for something else.
+ * answers is the first instruction behind the `wfi`. It gives up when it is woken for something else. For
+ * irqtune its samples are the line's units, but only what is dispatched counts as a service.
  */
 #ifndef TIERV_APPS_ECHO_LATENCY_H
 #define TIERV_APPS_ECHO_LATENCY_H
