@@ -83,6 +83,8 @@ class DebugMode(wiring.Component):
                 "behind_step": Out(p.tiers),
                 #: Tiers that issue, whether they are started, wait or are held back.
                 "forced": Out(p.tiers),
+                #: Of these, the ones that wait for no access and no division.
+                "forced_ready": In(p.tiers),
                 #: No others may issue: more urgent ones have kept these waiting for too long.
                 "alone": Out(1),
                 "stepping": Out(p.tiers),
@@ -177,7 +179,7 @@ class DebugMode(wiring.Component):
 
         waited = Signal(PATIENCE_LOG2 + 1)
         m.d.comb += self.alone.eq(waited[-1])
-        with m.If(~self.forced.any()):
+        with m.If(~self.forced_ready.any()):
             m.d.sync += waited.eq(0)
         with m.Elif(~self.alone):
             m.d.sync += waited.eq(waited + 1)

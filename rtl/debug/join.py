@@ -124,6 +124,7 @@ class DebugJoin:
             tiers.debug.eq(mode.debug),
             tiers.halting.eq(mode.halting),
             tiers.forced.eq(mode.forced),
+            mode.forced_ready.eq(tiers.forced_ready),
             tiers.alone.eq(mode.alone),
             tiers.stepping.eq(mode.stepping),
             tiers.forget_wait.eq(mode.forget_wait),

@@ -68,6 +68,7 @@ class TierState(wiring.Component):
             "debug": In(tiers),
             "halting": In(tiers),
             "forced": In(tiers),
+            "forced_ready": Out(tiers),
             "alone": In(1),
             "stepping": In(tiers),
             "forget_wait": In(tiers),
@@ -162,7 +163,9 @@ class TierState(wiring.Component):
         wakes = apart(m, "wakes", free & may_wake)
         m.d.comb += self.ready.eq(runs | (wakes & self.wake))
         if with_debug:
-            forced = self.forced & ~wfi_in_pipe & ~blocked
             usual = (runs & ~self.halting & ~self.debug) | (wakes & self.wake)
-            m.d.comb += self.ready.eq(forced | (usual & ~self.alone.replicate(tiers)))
+            m.d.comb += [
+                self.forced_ready.eq(self.forced & ~wfi_in_pipe & ~blocked),
+                self.ready.eq(self.forced_ready | (usual & ~self.alone.replicate(tiers))),
+            ]
         return m

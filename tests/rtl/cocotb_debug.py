@@ -340,24 +340,6 @@ async def all_tiers_halt_on_reset(dut):
 
 
 @cocotb.test()
-async def a_tier_above_that_never_waits_keeps_the_debugger_out_only_for_a_while(dut):
-    bench = Bench(dut)
-    debugger = Debugger(bench)
-    bench.load(
-        place(bench, 0), [*start({1: place(bench, 1)}), *[rv.addi(A, A, 1)] * 40, rv.jal(0, -160)]
-    )
-    bench.load(place(bench, 1), [*[rv.addi(A, A, 1)] * 64, rv.jal(0, -256)])
-    await bench.reset()
-    await bench.step(200)
-    debugger.halt = 1
-    await debugger.until_halted(0, 5000)
-    debugger.halt = 0
-    bench.seen.issues.clear()
-    await bench.step(50)
-    assert len(bench.seen.issued(1)) > 45, "the urgent tier has the slots again"
-
-
-@cocotb.test()
 async def a_ceiling_of_a_halted_tier_still_holds(dut):
     bench, debugger = await counting(dut)
     await debugger.stop(0)

@@ -30,6 +30,7 @@ MODULES = {
     "cocotb_bus_errors": ("three",),
     "cocotb_caches": ("bits",),
     "cocotb_debug": ("bits",),
+    "cocotb_debug_halts": ("bits",),
     "cocotb_debug_caches": ("bits",),
 }
 
