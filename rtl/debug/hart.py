@@ -120,16 +120,19 @@ class DebugMode(wiring.Component):
         # Into debug mode. A stepping tier stops behind its one instruction, and at once if it is
         # not started.
         stepped = Signal(tiers)
+        # A request that is withdrawn may have let a tier that does not run into the pipeline.
+        asked = Signal(tiers)
+        kept_asked = Signal(tiers)
         m.d.comb += [
+            asked.eq(~self.debug & (self.halt | kept_asked)),
             stepped.eq(passed | (self.stepping & ~self.started)),
-            self.halting.eq(~self.debug & (self.halt | reset_halting | stepped)),
+            self.halting.eq(asked | (~self.debug & (reset_halting | stepped))),
             self.behind_step.eq(self.stepping & of(self.m)),
             self.forced.eq((self.halting & begun) | running),
         ]
         cause = Signal(DebugCause)
         m_cause = Signal(DebugCause)
         x_reset = bit(reset_halting, self.x_tier)
-        asked = bit(self.halt, self.x_tier)
         stepping = bit(self.stepping, self.x_tier)
         with m.If(self.x_trigger):
             m.d.comb += cause.eq(DebugCause.TRIGGER)
@@ -137,7 +140,7 @@ class DebugMode(wiring.Component):
             m.d.comb += cause.eq(DebugCause.EBREAK)
         with m.Elif(x_reset):
             m.d.comb += cause.eq(DebugCause.RESET_HALT)
-        with m.Elif(asked):
+        with m.Elif(bit(asked, self.x_tier)):
             m.d.comb += cause.eq(DebugCause.HALT)
         with m.Elif(stepping):
             m.d.comb += cause.eq(DebugCause.STEP)
@@ -150,6 +153,7 @@ class DebugMode(wiring.Component):
             # Not in the cycle in which it begins, as tier 0 does after a reset.
             at_once.eq(self.halting & ~begun & ~of(self.redirect.begins)),
         ]
+        m.d.sync += kept_asked.eq(asked & ~entering & ~at_once)
         for tier in range(tiers):
             with m.If(entering[tier] | at_once[tier]):
                 m.d.sync += [
@@ -165,7 +169,7 @@ class DebugMode(wiring.Component):
                     Mux(
                         reset_halting[tier],
                         DebugCause.RESET_HALT,
-                        Mux(self.halt[tier], DebugCause.HALT, DebugCause.STEP),
+                        Mux(asked[tier], DebugCause.HALT, DebugCause.STEP),
                     )
                 )
             completes = (of(self.retired) | of(self.trapped))[tier]

@@ -17,7 +17,8 @@ def debug_members(params: CoreParams) -> dict:
     """Ports of the core towards the debug module, prefixed with ``debug_``."""
     tiers = params.tiers
     return {
-        #: Bit n: tier n shall halt, as long as it is set; shall halt when the core leaves reset.
+        #: Bit n: tier n shall halt, also if it is set for one cycle only; shall halt when the core
+        #: leaves reset.
         "debug_halt": In(tiers),
         "debug_reset_halt": In(tiers),
         #: Pulse for a halted tier: it goes on at dpc.

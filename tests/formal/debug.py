@@ -23,6 +23,7 @@ _DEBUG = {"debug": True, "triggers": 1}
 _READABLE = tuple(debug_csr_addresses()[name] for name in TRIGGER_CSRS)
 #: What debug mode knows of a tier that it has to do with.
 _STATES = (
+    "kept_asked",
     "reset_halting",
     "running",
     "passed",

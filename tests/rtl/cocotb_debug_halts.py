@@ -8,13 +8,11 @@ import cocotb
 import encoding as rv
 from bench import RAM, Bench
 from debugger import Debugger
-from programs import place, start
+from programs import place, start, waiting_loop, write
 
 from tierv.rtl.debug.hart import PATIENCE_LOG2
 
 A, B, C, DEVICE = 6, 7, 8, 11
-
-
 #: A loop that leaves slots, for it divides; of so many cycles at the most.
 DIVIDING = [rv.r_type("div", C, B, A), rv.addi(B, B, 1), rv.jal(0, -8)]
 DIVIDING_CYCLES = 50
@@ -57,3 +55,30 @@ async def a_tier_that_halts_behind_a_slow_access_takes_no_slots_meanwhile(dut):
     assert max(late - early for early, late in itertools.pairwise(times)) < DIVIDING_CYCLES
     await debugger.until_halted(0, 300)
     assert bench.cycle - bench.bus.transfers[0].end < DIVIDING_CYCLES
+
+
+@cocotb.test()
+async def a_tier_that_does_not_run_executes_nothing_for_a_request_that_is_withdrawn(dut):
+    bench = Bench(dut)
+    debugger = Debugger(bench)
+    waits, runs = waiting_loop([rv.NOP] * 4, lines=1), DIVIDING
+    for name, own, code in (
+        ("waits", waits, []),
+        ("is stopped", runs, write("mtierrun", 1)),
+        ("is held", runs, write("mceiling", 1)),
+    ):
+        bench.load(place(bench, 1), own)
+        begin = start({1: place(bench, 1)})
+        bench.load(place(bench, 0), [*begin, *[rv.NOP] * 40, *code, rv.jal(0, 0)])
+        await bench.reset()
+        await bench.step(200)
+        retired = len(bench.seen.of(1))
+        for cycles in range(1, 9):
+            debugger.halt = 0b10
+            await bench.step(cycles)
+            debugger.halt = 0
+            await bench.step(30)
+            if debugger.halted:
+                await debugger.resume(1)
+            await bench.step(30)
+            assert len(bench.seen.of(1)) == retired > 0, f"{name}, {cycles} cycles"
