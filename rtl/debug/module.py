@@ -212,7 +212,7 @@ class DebugModule(wiring.Component):
         program = [Signal(32, name=f"progbuf{n}") for n in range(PROGRAM_BUFFER_WORDS)]
         auto_data = Signal()
         auto_program = Signal(PROGRAM_BUFFER_WORDS)
-        command = Signal(24)
+        command = Signal(32)
         buffers = range(Dmi.PROGBUF0, Dmi.PROGBUF0 + PROGRAM_BUFFER_WORDS)
         at_data0 = address == Dmi.DATA0
         at_program = Cat(address == buffer for buffer in buffers)
@@ -262,7 +262,7 @@ class DebugModule(wiring.Component):
         with m.If(self.data_write):
             m.d.sync += data0.eq(self.data)
         with m.If(starts):
-            m.d.sync += command.eq(new[:24])
+            m.d.sync += command.eq(new)
             with m.If(~good):
                 m.d.sync += error.eq(CommandError.NOT_SUPPORTED)
             with m.Elif(~runs):
@@ -277,8 +277,9 @@ class DebugModule(wiring.Component):
             with m.If((self.failed | self.came_from_reset) & (error == CommandError.NONE)):
                 m.d.sync += error.eq(CommandError.EXCEPTION)
         with m.If(~self._active):
-            m.d.sync += [error.eq(CommandError.NONE), busy.eq(0)]
+            m.d.sync += [error.eq(CommandError.NONE), busy.eq(0), command.eq(0)]
             m.d.sync += [auto_data.eq(0), auto_program.eq(0)]
+            m.d.sync += [data0.eq(0), *(word.eq(0) for word in program)]
 
         csr = debug_csr_addresses()["mdebugdata"]
         transfer_word = Signal(32)

@@ -118,7 +118,8 @@ class SystemBus(wiring.Component):
                 m.d.comb += self.wb_dat_w.eq(value[:16].replicate(2))
             with m.Default():
                 m.d.comb += self.wb_dat_w.eq(value)
-        with m.If(busy & (self.wb_ack | self.wb_err)):
+        ends = busy & (self.wb_ack | self.wb_err)
+        with m.If(ends):
             m.d.sync += busy.eq(0)
             with m.If(self.wb_err):
                 m.d.sync += error.eq(BusError.ADDRESS)
@@ -127,7 +128,10 @@ class SystemBus(wiring.Component):
                     m.d.sync += value.eq(self.wb_dat_r >> (address[:2] << 3))
                 with m.If(increment):
                     m.d.sync += address.eq(address + (C(1, 3) << size[:2]))
-        with m.If(~self.active):
+        # What is on the bus must not change, and needs the registers.
+        reset_due = Signal()
+        m.d.sync += reset_due.eq((~self.active | reset_due) & busy & ~ends)
+        with m.If((~self.active | reset_due) & (~busy | ends)):
             m.d.sync += [
                 busy_error.eq(0),
                 read_on_address.eq(0),
@@ -135,5 +139,7 @@ class SystemBus(wiring.Component):
                 increment.eq(0),
                 read_on_data.eq(0),
                 error.eq(BusError.NONE),
+                address.eq(0),
+                value.eq(0),
             ]
         return m

@@ -216,6 +216,22 @@ def test_accesses_repeat_the_command_if_they_are_to():
     DmBench().run(test)
 
 
+def test_what_is_repeated_is_the_last_command_also_if_it_is_not_supported():
+    async def test(b: DmBench):
+        await b.halt(0)
+        await b.write(Dmi.COMMAND, WORD | TRANSFER | GPR + 3)
+        await b.step(8)
+        await b.write(Dmi.COMMAND, 1 << 24 | WORD | TRANSFER | GPR + 3)
+        assert await b.command_error() == UNSUPPORTED
+        await b.write(Dmi.ABSTRACTAUTO, 1)
+        await b.read(Dmi.DATA0)
+        await b.step(8)
+        assert await b.command_error() == UNSUPPORTED
+        assert len(b.tiers.ran) == 1
+
+    DmBench().run(test)
+
+
 def test_resets_are_remembered_and_harts_halt_on_them_if_asked():
     async def test(b: DmBench):
         await b.write(Dmi.DMCONTROL, DMACTIVE)
@@ -272,6 +288,11 @@ def test_dmactive_resets_the_module():
     async def test(b: DmBench):
         await b.halt(1)
         await b.write(Dmi.DMCS2, 1 << 2 | 1 << 1)
+        registers = [Dmi.DATA0, Dmi.PROGBUF0, Dmi.PROGBUF0 + 1, Dmi.SBADDRESS0, Dmi.SBDATA0]
+        for register in registers:
+            await b.write(register, 0x1234_5678)
+            assert await b.read(register) == 0x1234_5678
+        await b.step(5)
         await b.write(Dmi.COMMAND, 1 << 24)
         await b.write(Dmi.ABSTRACTAUTO, 1)
         await b.write(Dmi.SBCS, sb_access(0) | SB_INCREMENT)
@@ -285,5 +306,7 @@ def test_dmactive_resets_the_module():
         assert await b.read(Dmi.SBCS) == 1 << 29 | 2 << 17 | 32 << 5 | 7
         assert b.ctx.get(b.dut.halt) == 0
         assert b.ctx.get(b.dut.reset_halt) == 0
+        for register in registers:
+            assert await b.read(register) == 0
 
     DmBench().run(test)

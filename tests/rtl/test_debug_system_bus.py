@@ -121,3 +121,32 @@ def test_errors_on_the_bus_stick_until_they_are_cleared():
         assert await b.read(Dmi.SBDATA0) == 2
 
     DmBench().run(test)
+
+
+def test_dmactive_resets_the_registers_once_what_is_on_the_bus_has_ended():
+    async def test(b: DmBench):
+        ctx, dut, base = b.ctx, b.dut, 0x4000_0000
+        b.memory.words[base] = 0
+        b.memory.wait_cycles = 20
+        await b.write(Dmi.DMCONTROL, DMACTIVE)
+        await b.write(Dmi.SBCS, sb_access(0) | SB_INCREMENT)
+        await b.write(Dmi.SBADDRESS0, base + 1)
+        await b.write(Dmi.SBDATA0, 0xA5)
+
+        def request() -> list[int]:
+            return [ctx.get(getattr(dut, f"wb_{name}")) for name in ("we", "adr", "sel", "dat_w")]
+
+        begun = request()
+        await b.write(Dmi.DMCONTROL, 0)
+        await b.write(Dmi.DMCONTROL, DMACTIVE)
+        while not ctx.get(dut.wb_ack):
+            assert ctx.get(dut.wb_cyc)
+            assert request() == begun
+            await b.step()
+        await b.step()
+        assert b.memory.words[base] == 0xA500
+        assert await b.read(Dmi.SBCS) == 1 << 29 | 2 << 17 | 32 << 5 | 7
+        for register in (Dmi.SBADDRESS0, Dmi.SBDATA0):
+            assert await b.read(register) == 0
+
+    DmBench().run(test)
