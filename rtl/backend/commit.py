@@ -32,7 +32,7 @@ class Commit(wiring.Component):
             "begin": In(event),
             "begin_pc": In(PC_BITS),
             "begin_taken": Out(1),
-            #: A tier in debug mode got another PC.
+            #: mtierpc of a tier has been written; one in debug mode is not redirected by it.
             "moved": Out(event),
         }
         super().__init__(
@@ -183,12 +183,12 @@ class Commit(wiring.Component):
         p = self._params
         redirect = self.redirect
         named = self.m.csr_address[: p.tier_bits]
-        moves = starts_tier & bit(self.debug, named)
+        redirects = starts_tier & ~bit(self.debug, named)
         m.d.comb += [
-            self.moved.valid.eq(moves),
+            self.moved.valid.eq(starts_tier),
             self.moved.tier.eq(named),
             self.begin_taken.eq(self.begin.valid & ~self.kill.valid & ~starts_tier & ~resets),
-            redirect.begins.valid.eq(resets | (starts_tier & ~moves) | self.begin_taken),
+            redirect.begins.valid.eq(resets | redirects | self.begin_taken),
         ]
         with m.If(self.begin_taken):
             m.d.comb += [redirect.begins.tier.eq(self.begin.tier), redirect.pc.eq(self.begin_pc)]

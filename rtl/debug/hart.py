@@ -67,7 +67,7 @@ class DebugMode(wiring.Component):
                 "csr_reads": In(1),
                 #: Stage A: what was read; 0 if it was no CSR of debug mode.
                 "read_data": Out(32),
-                #: mtierpc of a tier in debug mode has been written with the source of `csr`.
+                #: mtierpc of a tier that is not started has been written with the source of `csr`.
                 "moved": In(event),
                 # Where a tier goes when nothing else is redirected.
                 "begin": Out(event),
@@ -221,7 +221,10 @@ class DebugMode(wiring.Component):
             | Mux(self._writes(m, "dpc"), one_hot(self.csr.tier, tiers), 0)
         )
 
-        # dpc: where each tier goes on.
+        # dpc: where each tier goes on. What stops when the tier has been sent elsewhere meanwhile
+        # is of its old path.
+        sent = Signal(tiers)
+        m.d.sync += sent.eq((sent | of(self.moved)) & self.halting)
         pcs = Memory(
             shape=PC_BITS,
             depth=self._params.contexts,
@@ -244,7 +247,7 @@ class DebugMode(wiring.Component):
         ]
         with m.If(self.stopped.valid):
             m.d.comb += [
-                pc_write.en.eq(~bit(self.debug, self.stopped.tier)),
+                pc_write.en.eq(~bit(self.debug | sent, self.stopped.tier)),
                 pc_write.addr.eq(self.stopped.tier),
                 pc_write.data.eq(self.m_pc),
             ]

@@ -156,6 +156,34 @@ async def a_tier_that_never_began_halts_and_is_started_where_it_was_sent(dut):
 
 
 @cocotb.test()
+async def a_tier_that_is_sent_elsewhere_while_it_halts_goes_there(dut):
+    bench = Bench(dut)
+    debugger = Debugger(bench)
+    last = bench.params.tiers - 1
+    first, then = place(bench, last), place(bench, last) + 0x40
+    write_pc = [*rv.li(A, then), rv.csr("csrrw", 0, CSR[f"mtierpc{last}"], A)]
+    code = [*start({last: first}), *[rv.NOP] * 20, *write("mtierrun", 1), *[rv.NOP] * 40]
+    code += [*write_pc, *[rv.NOP] * 60, *write("mtierrun", 1 << last | 1), rv.jal(0, 0)]
+    bench.load(place(bench, 0), code)
+    written = place(bench, 0) + 4 * (len(code) - 64)
+    stops_itself = rv.csr("csrrci", 0, CSR["mtierrun"], 1 << last)
+    bench.load(then, [read("mhartid", A), *finish(A)])
+    for own in (stops_itself, rv.WFI):
+        bench.load(first, [own, *finish(0)])
+        for phase in range(40):
+            await bench.reset()
+            while not bench.seen.issued(last):
+                await bench.step()
+            await bench.step(50 + phase)
+            await debugger.stop(last)
+            await bench.step(90)
+            assert bench.seen.at(written, 0), "not written yet"
+            assert await debugger.csr(last, "dpc") == then, f"phase {phase}, {own:#x}"
+            await debugger.resume(last)
+            assert await bench.run() == last
+
+
+@cocotb.test()
 async def a_step_is_one_instruction_whatever_it_is(dut):
     bench = Bench(dut)
     debugger = Debugger(bench)
