@@ -56,13 +56,13 @@ def test_the_golden_verdicts_follow_from_its_rows(golden):
             "interrupts",
             {"core": "TierV N=3", "handler": "leaf"},
             {"lost max": 9},
-            "taken beyond the handler's own instructions, issue slots",
+            "taken beyond a leaf handler's own instructions, issue slots",
         ),
         (
             "interrupts",
             {"core": "TierV N=3", "handler": "leaf"},
             {"store max": 7},
-            "line pin to output pin, handler in C, cycles",
+            "line pin to output pin, leaf handler in C, cycles",
         ),
         (
             "nested",
@@ -86,7 +86,7 @@ def test_the_golden_verdicts_follow_from_its_rows(golden):
             "slots",
             {"core": "TierV N=1"},
             {"total IPC": 0.99},
-            "driver and application, instructions over S (%)",
+            "driver and application, with SHARING or without, instructions over S (%)",
         ),
         (
             "kernels",

@@ -279,6 +279,15 @@ def test_the_readme_has_the_table_of_the_golden_results():
     assert results.table(content) in README.read_text()
 
 
+def test_the_golden_verdicts_follow_from_its_rows():
+    content = json.loads(results.GOLDEN.read_text())
+    core = json.loads(results.CORE_GOLDEN.read_text())
+    found = results.conditions(content["rows"], results.at_clock(content["rows"], core))
+    assert {one.text: one.holds for one in found} == content["conditions"]
+    assert content["pass_line"] == results.PASS_LINE
+    assert content["passed"] == all(one.holds for one in found)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
