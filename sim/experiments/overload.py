@@ -12,6 +12,7 @@ from .experiment import Experiment, Outcome, Progress, Settings
 from .overload_trial import (
     LIN_BAUD,
     SERVICES,
+    Quiet,
     Trial,
     run_quiet,
     run_trial,
@@ -49,8 +50,9 @@ class Overload(Experiment):
     title = "Overload"
     reference = "floods that stop other stacks: zephyr #7571, smoltcp #848, picoTCP #140"
     pass_line = (
-        "B with a share of 20 %: at ten times the sustained rate 90 % of the best is delivered, the"
-        " computation keeps its share, and no serial byte and no LIN response is lost at any load"
+        "B with a share of 20 %: at ten times the sustained rate 90 % of the best is delivered,"
+        " beside the sink the computation keeps its share, and no serial byte and no LIN response"
+        " is lost at any load"
     )
     length_unit = "cycles of flood"
     short_length = 3_000_000
@@ -150,11 +152,9 @@ def _passes(rows: list[dict[str, Any]]) -> bool:
     return flat and kept and whole
 
 
-def _row(case: _Case, trial: Trial, quiet: Trial, settings: Settings) -> dict[str, Any]:
-    rate = quiet.busy_rounds / quiet.cycles
-    outside = rate * (trial.cycles - trial.flood_cycles)
-    left = (trial.busy_rounds - outside) / (rate * trial.flood_cycles)
-    per_second = settings.clock_hz / trial.flood_cycles * 1e-3
+def _row(case: _Case, trial: Trial, quiet: Quiet, settings: Settings) -> dict[str, Any]:
+    left = (trial.busy_rounds - quiet.outside) / quiet.during
+    per_second = settings.clock_hz / settings.length * 1e-3
     return {
         "build": case.build,
         "service": case.service,

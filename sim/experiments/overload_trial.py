@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,12 +57,19 @@ class Trial:
 
     offered: int
     delivered: int
+    #: Rounds of the application's computation, from reset to the end.
     busy_rounds: int
-    #: Cycles in which the application could compute: in all, and during the flood.
-    cycles: int
-    flood_cycles: int
     uart_lost: int
     lin_lost: int
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """Rounds of the application's computation without frames."""
+
+    #: In the time of the flood, with everything else that is going on, and in all other time.
+    during: int
+    outside: int
 
 
 def _flood(service: str, start: int, cycles: int, interval: float) -> list[Frame]:
@@ -158,8 +165,15 @@ def is_part(some: bytes, whole: bytes) -> bool:
     return all(byte in rest for byte in some)
 
 
-def run_quiet(setup: Setup, settings: Settings) -> Trial:
-    return run_trial(setup, "sink", math.inf, 0, settings)
+def run_quiet(setup: Setup, settings: Settings) -> Quiet:
+    """What the application computes in a trial without frames."""
+
+    def rounds(length: int) -> int:
+        shorter = replace(settings, length=length)
+        return run_trial(setup, "sink", math.inf, 0, shorter).busy_rounds
+
+    outside = rounds(1)
+    return Quiet(during=rounds(settings.length) - outside, outside=outside)
 
 
 def run_trial(setup: Setup, service: str, interval: float, share: int, settings: Settings) -> Trial:
@@ -194,13 +208,10 @@ def run_trial(setup: Setup, service: str, interval: float, share: int, settings:
     wrong = [port for port, data in up.items() if not is_part(came[port], data)]
     if wrong:
         raise ValueError(f"serial ports {wrong} gave bytes that they did not get")
-    ready = result.marks[0][0]
     return Trial(
         offered=len(flood),
         delivered=_delivered(result, service),
         busy_rounds=int(result.values["busy_rounds"]),
-        cycles=result.cycles - ready,
-        flood_cycles=length,
         uart_lost=sum(len(data) - len(came[port]) for port, data in up.items()),
         lin_lost=_lin_lost(result, answers, begins, clock_hz),
     )
