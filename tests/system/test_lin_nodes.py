@@ -316,6 +316,15 @@ def test_a_port_that_is_given_back_is_the_terminal_server_s_again(system):
     assert result.uart(pin(0)) == b"to the port"
 
 
+def test_a_place_that_is_free_again_serves_another_port_and_no_longer_the_first(system):
+    session = Session().command("lin 0 on 20000", "lin 0 off", "lin 1 on 20000")
+    session.command("lin 1 publish 5 1")
+    session.ask(Record(Request.READ, 0, 5), Record(Request.READ, 1, 5)).command("lin")
+    result = session.run(system, ports=())
+    assert [record.failure for record in records(result)] == [Failure.NO_NODE, None]
+    assert re.findall(r"port (\d+)", answers(result)[4]) == ["1"]
+
+
 def test_a_port_that_is_given_away_keeps_nothing_of_settings_that_are_being_made(system):
     session = Session()
     faster = protocol.number(protocol.Command.SET_BAUDRATE, 1_000_000)

@@ -24,6 +24,7 @@ lin_port_t *lin_at(uint32_t index)
 
 enum { BREAK_BITS = 13, US_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 };
 
+/* The last node of each port: when it is given back, its service may still be waiting for the bus. */
 static lin_port_t *by_port[UARTS];
 
 /* 0 shows an experiment when an answer is written: it then begins at once, in a received stop bit. */
@@ -35,7 +36,9 @@ _Static_assert((uint32_t)LIN_CHARACTER_BREAK == SERIAL_BREAK
 
 lin_port_t *lin_of_port(uint32_t port)
 {
-    return port < UARTS ? by_port[port] : NULL;
+    lin_port_t *lin = port < UARTS ? by_port[port] : NULL;
+
+    return lin != NULL && lin->used && lin->port == port ? lin : NULL;
 }
 
 /* The port is ours: every character calls for service, and the transmitter lets a received stop bit
@@ -158,7 +161,6 @@ bool lin_open(uint32_t port, uint32_t baud, lin_role_t role)
             lin->baud = baud;
             lin->reports_lost = 0;
             lin->ticks_done = lin->ticks_due;
-            lin->report_tail = lin->report_head;
             by_port[port] = lin;
             COMPILER_BARRIER();
             (void)serial_ports_give(port, &user);
@@ -177,7 +179,6 @@ void lin_close(lin_port_t *lin)
     lin->used = false;
     COMPILER_BARRIER();
     (void)serial_ports_give(lin->port, serial_ports_usual_user());
-    by_port[lin->port] = NULL;
 }
 
 #else
