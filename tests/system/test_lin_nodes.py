@@ -262,7 +262,7 @@ def test_bad_commands_say_what_is_wrong_and_change_nothing(system):
         *("lin 0 on 19200", "lin 0 on 19200", "lin 0 publish 0x3c 8", "lin 0 publish 64 1"),
         *("lin 0 publish 0x21 9", "lin 0 publish 0x21 1 error=8", "lin 0 publish 0x21 1 twice"),
         *("lin 0 publish 0x21 1", "lin 0 set 0x21 0", "lin 0 set 0x21 0102", "lin 0 schedule 1:2"),
-        *("lin 0 identity 0", "lin 0 jump", "lin 0 off", "lin 0 off"),
+        *("lin 0 identity 0 0 0 0 0", "lin 0 jump", "lin 0 off", "lin 0 off"),
     )
     session.ask(Record(Request.SET, 0, STATUS, b"1"), Record(Request.COUNT, 7, 0))
     session.ask(Record(99, 0))
@@ -294,6 +294,30 @@ def test_bad_commands_say_what_is_wrong_and_change_nothing(system):
         Failure.NO_NODE,
         Failure.MALFORMED,
     ]
+
+
+def test_words_too_many_or_too_few_are_refused_and_change_nothing(system):
+    refused = {
+        "lin 0 on 20000 commander now": "a word too many behind commander: 'now'",
+        "lin 0 on": "on needs BAUD [commander]",
+        "lin 0 set 0x21 a1 b2": "a word too many behind a1: 'b2'",
+        "lin 0 set 0x21": "set needs ID HEX",
+        "lin 0 get 0x21 0x22": "a word too many behind 0x21: '0x22'",
+        "lin 0 remove 0x21 0x22": "a word too many behind 0x21: '0x22'",
+        "lin 0 header 1 2": "a word too many behind 1: '2'",
+        "lin 0 subscribe 1 2 classic error=0": "a word too many behind classic: 'error=0'",
+        "lin 0 publish 1 2 classic once error=0 classic": "a word too many behind error=0: 'classic'",
+        "lin 0 identity 1 2 3 4": "identity needs NAD SUPPLIER FUNCTION VARIANT SERIAL",
+        "lin 0 identity 1 2 3 4 5 6": "a word too many behind 5: '6'",
+        "lin 0 sleep now": "a word too many behind sleep: 'now'",
+        "lin 0 wake up": "a word too many behind wake: 'up'",
+        "lin 0 off and on": "a word too many behind off: 'and'",
+        "lin help set": "a word too many behind help: 'set'",
+    }
+    session = Session().command("lin 0 on 20000", "lin 0 publish 0x21 1", *refused, "lin 0")
+    shown = answers(session.run(system, ports=()))[2:]
+    assert shown[: len(refused)] == [f"error: {text}\n" for text in refused.values()]
+    assert "0x21 published 1 bytes, written 0\n" in shown[len(refused)]
 
 
 def test_nodes_frames_and_counters_are_shown(system):

@@ -22,7 +22,7 @@ static const char *word(const command_call_t *call, uint32_t index)
 
 static bool read_identifier(command_call_t *call, uint32_t index, uint32_t *identifier)
 {
-    return command_number(call, "an identifier", word(call, index), 0, LIN_IDENTIFIERS - 1,
+    return command_number(call, "an identifier", call->words[index], 0, LIN_IDENTIFIERS - 1,
                           identifier);
 }
 
@@ -57,7 +57,7 @@ static bool run_on(command_call_t *call, uint32_t port)
     const char *role = word(call, AT_ARGUMENTS + 1);
     uint32_t baud;
 
-    if (!command_number(call, "a speed", word(call, AT_ARGUMENTS), LIN_BAUD_MIN, LIN_BAUD_MAX,
+    if (!command_number(call, "a speed", call->words[AT_ARGUMENTS], LIN_BAUD_MIN, LIN_BAUD_MAX,
                         &baud)) {
         return false;
     }
@@ -87,7 +87,7 @@ static bool run_add(command_call_t *call, lin_node_t *node, lin_direction_t dire
     uint32_t bit = LIN_NO_BIT;
 
     if (!read_identifier(call, AT_ARGUMENTS, &identifier)
-        || !command_number(call, "a length", word(call, AT_ARGUMENTS + 1), 1, LIN_DATA_BYTES,
+        || !command_number(call, "a length", call->words[AT_ARGUMENTS + 1], 1, LIN_DATA_BYTES,
                            &bytes)) {
         return false;
     }
@@ -141,7 +141,7 @@ static bool run_set(command_call_t *call, lin_port_t *lin)
     uint32_t bytes = 0;
 
     if (!read_identifier(call, AT_ARGUMENTS, &identifier)
-        || !read_data(call, word(call, AT_ARGUMENTS + 1), data, &bytes)) {
+        || !read_data(call, call->words[AT_ARGUMENTS + 1], data, &bytes)) {
         return false;
     }
     uint32_t before = context_lock();
@@ -179,11 +179,11 @@ static bool run_identity(command_call_t *call, lin_port_t *lin)
     uint32_t variant;
     uint32_t serial;
 
-    if (!command_number(call, "a NAD", word(call, AT_ARGUMENTS), 1, 0x7d, &nad)
-        || !command_number(call, "a supplier", word(call, AT_ARGUMENTS + 1), 0, 0x7ffe, &supplier)
-        || !command_number(call, "a function", word(call, AT_ARGUMENTS + 2), 0, 0xfffe, &function)
-        || !command_number(call, "a variant", word(call, AT_ARGUMENTS + 3), 0, 0xff, &variant)
-        || !command_number(call, "a serial number", word(call, AT_ARGUMENTS + 4), 0, UINT32_MAX,
+    if (!command_number(call, "a NAD", call->words[AT_ARGUMENTS], 1, 0x7d, &nad)
+        || !command_number(call, "a supplier", call->words[AT_ARGUMENTS + 1], 0, 0x7ffe, &supplier)
+        || !command_number(call, "a function", call->words[AT_ARGUMENTS + 2], 0, 0xfffe, &function)
+        || !command_number(call, "a variant", call->words[AT_ARGUMENTS + 3], 0, 0xff, &variant)
+        || !command_number(call, "a serial number", call->words[AT_ARGUMENTS + 4], 0, UINT32_MAX,
                            &serial)) {
         return false;
     }
@@ -275,56 +275,71 @@ static bool run_off(command_call_t *call, lin_port_t *lin)
 typedef struct {
     const char *name;
     const char *arguments;
-    bool (*run)(command_call_t *call, lin_port_t *lin);
+    uint32_t least; /* words that these are */
+    uint32_t most;
+    bool (*run)(command_call_t *call, lin_port_t *lin); /* NULL: run_on() */
 } verb_t;
 
 static const verb_t verbs[] = {
-    {"off", "", run_off},
-    {"publish", "ID BYTES [classic] [once] [error=BIT]", run_publish},
-    {"subscribe", "ID BYTES [classic]", run_subscribe},
-    {"remove", "ID", run_remove},
-    {"set", "ID HEX", run_set},
-    {"get", "ID", run_get},
-    {"identity", "NAD SUPPLIER FUNCTION VARIANT SERIAL", run_identity},
-    {"schedule", "[ID:MS]...", run_schedule},
-    {"header", "ID", run_header},
-    {"sleep", "", run_sleep},
-    {"wake", "", run_wake},
+    {"on", "BAUD [commander]", 1, 2, NULL},
+    {"off", "", 0, 0, run_off},
+    {"publish", "ID BYTES [classic] [once] [error=BIT]", 2, 5, run_publish},
+    {"subscribe", "ID BYTES [classic]", 2, 3, run_subscribe},
+    {"remove", "ID", 1, 1, run_remove},
+    {"set", "ID HEX", 2, 2, run_set},
+    {"get", "ID", 1, 1, run_get},
+    {"identity", "NAD SUPPLIER FUNCTION VARIANT SERIAL", 5, 5, run_identity},
+    {"schedule", "[ID:MS]...", 0, COMMAND_WORDS, run_schedule},
+    {"header", "ID", 1, 1, run_header},
+    {"sleep", "", 0, 0, run_sleep},
+    {"wake", "", 0, 0, run_wake},
 };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
 static bool run_usage(command_call_t *call)
 {
-    if (call->step == 0) {
-        command_print(call, "lin PORT on BAUD [commander]\n");
-        return true;
-    }
-    const verb_t *verb = &verbs[call->step - 1];
+    const verb_t *verb = &verbs[call->step];
+
     command_print(call, "lin PORT %s %s\n", verb->name, verb->arguments);
-    return call->step < VERBS;
+    return call->step + 1 < VERBS;
+}
+
+static const verb_t *find_verb(const char *name)
+{
+    for (uint32_t index = 0; index < VERBS; index++) {
+        if (strcmp(verbs[index].name, name) == 0) {
+            return &verbs[index];
+        }
+    }
+    return NULL;
 }
 
 static bool run_verb(command_call_t *call, uint32_t port)
 {
     lin_port_t *lin = lin_of_port(port);
     const char *name = word(call, AT_VERB);
+    const verb_t *verb = find_verb(name);
 
-    if (strcmp(name, "on") == 0) {
-        return run_on(call, port);
+    if (name[0] == '\0') {
+        return lin != NULL ? lin_run_show(call, lin)
+                           : command_error(call, "port %lu is no LIN node", (unsigned long)port);
     }
-    for (uint32_t index = 0; index < VERBS; index++) {
-        if (strcmp(verbs[index].name, name) == 0) {
-            return lin != NULL ? verbs[index].run(call, lin)
-                               : command_error(call, "port %lu is no LIN node; lin %lu on BAUD",
-                                               (unsigned long)port, (unsigned long)port);
-        }
-    }
-    if (name[0] != '\0') {
+    if (verb == NULL) {
         return command_error(call, "no verb '%s'; try lin help", name);
     }
-    return lin != NULL ? lin_run_show(call, lin)
-                       : command_error(call, "port %lu is no LIN node", (unsigned long)port);
+    if (call->count < AT_ARGUMENTS + verb->least) {
+        return command_error(call, "%s needs %s", name, verb->arguments);
+    }
+    if (!command_ends(call, AT_ARGUMENTS + verb->most)) {
+        return false;
+    }
+    if (verb->run == NULL) {
+        return run_on(call, port);
+    }
+    return lin != NULL ? verb->run(call, lin)
+                       : command_error(call, "port %lu is no LIN node; lin %lu on BAUD",
+                                       (unsigned long)port, (unsigned long)port);
 }
 
 static bool run(command_call_t *call)
@@ -335,7 +350,7 @@ static bool run(command_call_t *call)
         return lin_run_list(call);
     }
     if (strcmp(call->words[AT_PORT], "help") == 0) {
-        return run_usage(call);
+        return command_ends(call, AT_VERB) && run_usage(call);
     }
     if (UARTS == 0) {
         return command_error(call, "there are no serial ports");
