@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
@@ -12,12 +12,14 @@ from amaranth.lib.wiring import In, Out
 
 from ..layouts import PC_BITS, tier_event_layout
 from ..params import CoreParams
-from ..util import one_hot
+from ..util import bit, one_hot
 from .port import LINE_ANSWER, LINE_REQUEST, STORE
 from .tags import Tags
 
 #: Stores on their way to memory.
 QUEUE_DEPTH = 8
+#: Cycles from the end of a wait to stage X, for the most urgent tier.
+RETURN_CYCLES = 4
 
 
 class DataCache(wiring.Component):
@@ -26,7 +28,8 @@ class DataCache(wiring.Component):
     Direct-mapped. A load that hits is as fast as one from local memory. Stores go through to
     memory, by way of a queue, and change a line that is there; none is fetched for them. A line is
     read when the queue is empty, and no store begins from the miss on, so that the line is never
-    older than memory nor newer than the load, and stores do not keep a load waiting. A line in
+    older than memory nor newer than the load, and stores do not keep a load waiting. If there are
+    stores that waited meanwhile, those of more urgent tiers come before the next line. A line in
     which a word ended in an error is not kept; only that word's load faults.
     """
 
@@ -84,7 +87,14 @@ class DataCache(wiring.Component):
         line_bits = p.cache_line_bytes.bit_length() - 3
         index_bits = p.dcache_bytes.bit_length() - 3
         m.submodules.tags = tags = Tags(p, p.dcache_bytes)
-        empty = self._queue(m)
+        # Instructions that waited for the last line are on their way back.
+        returns = Signal(RETURN_CYCLES)
+        # Tiers whose stores come before the load.
+        goes_first = Signal(p.tiers)
+        m.d.comb += goes_first.eq(
+            Mux(returns.any(), Cat(self.load.tier < tier for tier in range(p.tiers)), 0)
+        )
+        empty, waits = self._queue(m, goes_first)
 
         state = Signal(self.State)
         fills = state == self.State.FILL
@@ -94,6 +104,8 @@ class DataCache(wiring.Component):
         #: The line is not to be kept.
         spoilt = Signal()
         answer = self.answer
+        ends = (state == self.State.DONE) & self.load_taken
+        m.d.sync += returns.eq(Cat(ends & waits.any(), returns))
         m.d.comb += [
             self.request.valid.eq(fills),
             self.request.word.eq(Cat(beat, word[line_bits:])),
@@ -114,7 +126,7 @@ class DataCache(wiring.Component):
                     beat.eq(0),
                     spoilt.eq(self.invalidate),
                 ]
-                with m.If(self.load.valid & empty & ~tags.clearing):
+                with m.If(self.load.valid & empty & ~returns.any() & ~tags.clearing):
                     m.d.comb += [tags.write.eq(1), tags.write_word.eq(self.load_word)]
                     m.d.sync += state.eq(self.State.FILL)
             with m.Case(self.State.FILL):
@@ -133,7 +145,7 @@ class DataCache(wiring.Component):
                         ]
                         m.d.sync += state.eq(self.State.DONE)
             with m.Case(self.State.DONE):
-                with m.If(self.load_taken):
+                with m.If(ends):
                     m.d.sync += state.eq(self.State.IDLE)
 
         # A memory for each byte, with one port to write and one to read, which every tool finds.
@@ -152,8 +164,8 @@ class DataCache(wiring.Component):
             ]
         return m
 
-    def _queue(self, m: Module):
-        """The stores on their way; returns whether there are none."""
+    def _queue(self, m: Module, goes_first: Value) -> tuple[Value, Value]:
+        """The stores on their way; returns whether there are none, and the tiers that wait."""
         p = self._params
         entry = data.StructLayout({"store": STORE, "tier": p.tier_bits})
         m.submodules.queue = queue = SyncFIFO(width=entry.size, depth=QUEUE_DEPTH)
@@ -171,14 +183,14 @@ class DataCache(wiring.Component):
             queue.r_en.eq(pops),
             self.memory_store_valid.eq(queue.r_rdy),
             self.memory_store.eq(oldest.store),
-            self.room.eq(queue.w_rdy & ~self.load.valid),
+            self.room.eq(queue.w_rdy & (~self.load.valid | bit(goes_first, self.store_tier))),
             self.store_failed.valid.eq(pops & self.memory_store_error),
             self.store_failed.tier.eq(oldest.tier),
         ]
         waits = Signal(p.tiers)
         event = self.wait_for_stores
         m.d.comb += self.stores_busy.eq(
-            waits & (self.stores_open | self.load.valid.replicate(p.tiers))
+            waits & (self.stores_open | (self.load.valid.replicate(p.tiers) & ~goes_first))
         )
         m.d.sync += waits.eq(self.stores_busy | Mux(event.valid, one_hot(event.tier, p.tiers), 0))
         for tier in range(p.tiers):
@@ -187,4 +199,4 @@ class DataCache(wiring.Component):
                 count + (self.store & (self.store_tier == tier)) - (pops & (oldest.tier == tier))
             )
             m.d.comb += self.stores_open[tier].eq(count != 0)
-        return ~queue.r_rdy
+        return ~queue.r_rdy, waits

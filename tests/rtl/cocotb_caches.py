@@ -61,3 +61,33 @@ async def a_load_that_misses_waits_for_the_stores_in_the_queue_and_no_others(dut
             bound = queue + line_bytes // 4 * (WORD_CYCLES + wait_states) + RESUME_CYCLES
             longest = max(late - early for early, late in itertools.pairwise(times))
             assert longest <= bound, f"{buffered=} {wait_states=}: {times}"
+
+
+@cocotb.test()
+async def a_store_waits_for_one_line_of_less_urgent_tiers_at_most(dut):
+    bench = Bench(dut)
+    base, line_bytes = bench.params.cached.base, bench.params.cache_line_bytes
+    first = place(bench, 2)
+    store = first + 4 * len(rv.li(CACHED, base))
+    others = rv.li(OTHERS, base + bench.params.dcache_bytes)
+    for buffered, wait_states, between in itertools.product((0, 1), (0, 3, 7), range(1, 5)):
+        bench.memory.wait_states = lambda address, wait=wait_states: wait
+        # Tiers 0 and 1 miss in turn; each drives out of the cache what it loads next.
+        begin = start({1: place(bench, 1), 2: first})
+        for tier, prologue in ((1, []), (0, begin)):
+            prologue = [*prologue, *write("mbusmode", buffered), *rv.li(CACHED, base), *others]
+            own = line_bytes * tier
+            loads = [rv.load("lw", A, way, own) for way in (CACHED, CACHED, OTHERS, OTHERS)]
+            bench.load(place(bench, tier), [*prologue, *loads, rv.jal(0, -4 * len(loads))])
+        # Tier 2 leaves them slots while it divides.
+        turn = [rv.store("sw", B, CACHED, 2 * line_bytes), rv.r_type("div", A, B, A)]
+        turn += [rv.addi(B, A, 1)] * between
+        bench.load(first, [*rv.li(CACHED, base), *turn, rv.jal(0, -4 * len(turn))])
+        await bench.reset()
+        await bench.step(800)
+        done = itertools.pairwise(bench.seen.of(2))
+        waits = [late.cycle - early.cycle for early, late in done if late.pc == store]
+        case = f"{buffered=} {wait_states=} {between=}"
+        line = line_bytes // 4 * (WORD_CYCLES + wait_states)
+        assert len(waits) > 8, f"{case}: {waits}"
+        assert max(waits) <= line + RESUME_CYCLES, f"{case}: {waits}"

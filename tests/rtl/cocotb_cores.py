@@ -24,7 +24,7 @@ CORES = {
     "three": CoreParams(tiers=3, lines=8, reset_address=0x2000_0000),
     # What is off by default.
     "bits": CoreParams(
-        tiers=2,
+        tiers=3,
         lines=4,
         reset_address=0x2000_0000,
         zba=True,
