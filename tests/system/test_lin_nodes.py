@@ -306,7 +306,7 @@ def test_words_too_many_or_too_few_are_refused_and_change_nothing(system):
         "lin 0 remove 0x21 0x22": "a word too many behind 0x21: '0x22'",
         "lin 0 header 1 2": "a word too many behind 1: '2'",
         "lin 0 subscribe 1 2 classic error=0": "a word too many behind classic: 'error=0'",
-        "lin 0 publish 1 2 classic once error=0 classic": "a word too many behind error=0: 'classic'",
+        "lin 0 publish 1 2 once error=0 classic 1": "a word too many behind classic: '1'",
         "lin 0 identity 1 2 3 4": "identity needs NAD SUPPLIER FUNCTION VARIANT SERIAL",
         "lin 0 identity 1 2 3 4 5 6": "a word too many behind 5: '6'",
         "lin 0 sleep now": "a word too many behind sleep: 'now'",
