@@ -144,6 +144,9 @@ int main(void)
         bool any = take_datagrams();
         any |= send_due(now);
         if (any) {
+            if (CONTEXT_MUST_YIELD) {
+                context_wait();
+            }
             context_run_protocol();
         } else {
             idle_until(&service_has_run, rounds_to_next_event(now));
