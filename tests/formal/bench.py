@@ -200,7 +200,7 @@ class Bench(Elaboratable):
         self.cuts.append(wire)
 
     def x0_is_zero(self, core: str = "core") -> None:
-        """Use that row 0 of each tier's registers is never written (`registers-x0`)."""
+        """Use that row 0 of each tier's registers is never written, as `isolation` proves."""
         for tier in range(self.params.contexts):
             self.zero_rows.append((f"{core}.operands.registers", 32 * tier))
 

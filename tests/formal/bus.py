@@ -42,7 +42,7 @@ def accesses(bench: Bench, buffered: bool) -> None:
     """Each load and store outside local memory that retires is one transaction, and no other is.
 
     A precise access is on the bus before its instruction retires (`ahead`), a buffered one after
-    (`owed`).
+    (`owed`). An error of the latter is the trap of what the tier executes next.
     """
     follower = Follower(bench)
     core, m = bench.core, bench.m
@@ -96,9 +96,8 @@ def accesses(bench: Bench, buffered: bool) -> None:
         & retires
     )
     cause = bench.past(core._commit.trap.cause)
-    is_its_trap = direct.trap & (
-        cause == Mux(record["write"][0], Cause.STORE_ACCESS, Cause.LOAD_ACCESS)
-    )
+    access_fault = Mux(record["write"][0], Cause.STORE_ACCESS, Cause.LOAD_ACCESS)
+    is_its_trap = direct.trap & (cause == access_fault)
     bench.prove(
         "then_its_instruction",
         follower.shown & ahead,
@@ -128,6 +127,8 @@ def accesses(bench: Bench, buffered: bool) -> None:
         "only_stores_are_owed", store_owed, (direct.mem_wmask != 0) & (~owed | pays), seen=buffered
     )
     bench.prove("one_owed", follower.leaves, ~owed | pays, seen=buffered)
+    is_buffered = follower.of(core._csrs.buffered)
+    bench.prove("owed_if_buffered", store_owed | follower.leaves, is_buffered, seen=buffered)
     as_owed = Cat(
         seen == kept for kept, (_, seen, _) in zip(owed_values, record.values(), strict=True)
     ).all() & (((data ^ owed_data) & lanes(bytes_)) == 0)
@@ -142,8 +143,17 @@ def accesses(bench: Bench, buffered: bool) -> None:
         & (late.mem_rdata == record_data),
         seen=buffered,
     )
+    # The error of what was owed. An instruction in M as it comes still retires.
+    due = Signal(name="due")
+    with m.If(pays):
+        m.d.sync += due.eq(failed)
+    with m.Elif(follower.shown & is_its_trap):
+        m.d.sync += due.eq(0)
+    happens = follower.shown | follower.leaves
+    bench.prove("late_error_traps", happens & due & bench.past(due), is_its_trap, seen=buffered)
+
     # What is owed is on its way.
-    slot_taken = bench.past(~core._bus.idle.bit_select(follower.tier, 1))
+    slot_taken = bench.past(~follower.of(core._bus.idle))
     bench.prove("owed_is_open", owed & ~pays, slot_taken | bench.past(ends), seen=buffered)
 
 

@@ -37,6 +37,10 @@ class Follower:
         self.away = Signal(name="away")
         m.d.sync += self.away.eq((self.away & ~self.returns) | self.leaves)
 
+    def of(self, vector) -> Value:
+        """This tier's bit of a vector."""
+        return Value.cast(vector).bit_select(self.tier, 1)
+
     def event(self, event) -> Value:
         """A ``layouts.tier_event_layout`` of the core happened to this tier a cycle ago."""
         return self.bench.past(event.valid & (event.tier == self.tier))
@@ -101,7 +105,7 @@ def program_counter(bench: Bench, buffered: bool) -> None:
         access.write
         & (access.address[3:] == CSR["mtierpc0"] >> 3)
         & (access.address[:3] == follower.tier)
-        & ~(core._tiers.started.bit_select(follower.tier, 1))
+        & ~follower.of(core._tiers.started)
     )
     target = Mux(bench.past(access.operation == 3), 0, bench.past(access.source)) & 0xFFFF_FFFC
     with m.If(moved):

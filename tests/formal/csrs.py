@@ -126,6 +126,17 @@ def own_csrs(bench: Bench) -> None:
         & (status & MIE).any()
         & (~csrs["mie"].known | (csrs["mie"].value >> code)[0]),
     )
+    # A line traps a cycle later than it wakes.
+    sources = {
+        Interrupt.MSI: bench.past(follower.of(bench.watch("core.csrs.posted", bench.params.tiers))),
+        Interrupt.MTI: bench.past(follower.of(core.timer)),
+        Interrupt.MEI: bench.past(follower.of(core._lines.interrupt), 2),
+    }
+    bench.prove(
+        "interrupts_are_pending",
+        interrupted,
+        select([(code == its, source) for its, source in sources.items()], 0),
+    )
     with m.If(trapped):
         settings = {
             "mepc": Mux(interrupted, Cat(C(0, 2), bench.past(commit.trap.pc)), direct.pc_rdata),
@@ -144,7 +155,7 @@ def own_csrs(bench: Bench) -> None:
             access.write
             & (access.address[3:] == CSR[name] >> 3)
             & (access.address[:3] == follower.tier)
-            & ~core._tiers.started.bit_select(follower.tier, 1)
+            & ~follower.of(core._tiers.started)
         )
 
     with m.If(starts("mtierpc0")):
@@ -165,7 +176,8 @@ CHECKS = [
     Check(
         name=f"csrs-{tiers}",
         claim="a CSR of a tier holds what its own instructions and traps put there; traps go to"
-        " mtvec with the ISA manual's cause and value, mret to mepc; only enabled interrupts",
+        " mtvec with the ISA manual's cause and value, mret to mepc; only pending interrupts that"
+        " are enabled are taken",
         build=partial(_bench, tiers),
         depth=depth,
         short=tiers == 1,

@@ -25,8 +25,12 @@ def registers(bench: Bench) -> None:
         & (direct.rd_addr == rd)
         & (direct.rd_wdata == value)
     )
-    # That the packet of a late load is the tier's own, the check of the PC proves.
-    from_late = late.valid & (bench.past(core._bus.late.tier) == write.tier)
+    # That the packet of a late load is what its slot on the bus holds, the chains prove.
+    from_late = (
+        late.valid
+        & (bench.past(core._bus.late.tier) == write.tier)
+        & (bench.past(core._bus.late_access.rd) == rd)
+    )
     bench.prove("only_as_shown", write.valid, from_direct | from_late)
     bench.prove(
         "all_that_is_shown",

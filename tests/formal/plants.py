@@ -3,115 +3,9 @@
 from __future__ import annotations
 
 from .planting import Plant
+from .plants_of_instructions import PLANTS as OF_INSTRUCTIONS
 
-_ALL = [
-    Plant(
-        name="xor-is-or",
-        module="backend.alu",
-        text="logical.eq(first ^ other)",
-        bug="logical.eq(first | other)",
-        check="instructions-register",
-        finds=("xor",),
-        short=True,
-    ),
-    Plant(
-        name="signed-compare-is-unsigned",
-        module="backend.alu",
-        text="Mux(is_unsigned, second[31], first[31])",
-        bug="Mux(is_unsigned, second[31], second[31])",
-        check="instructions-branch",
-        finds=("blt", "bge"),
-    ),
-    Plant(
-        name="arithmetic-shift-fills-with-zero",
-        module="backend.alu",
-        text="fill = control.fill & first[31]",
-        bug="fill = control.fill & 0",
-        check="instructions-shift",
-        finds=("sra", "srai"),
-    ),
-    Plant(
-        name="auipc-drops-a-bit",
-        module="backend.decode",
-        text="self.distance.eq(immediate_u[2:])",
-        bug="self.distance.eq(immediate_u[2:31])",
-        check="instructions-immediate",
-        finds=("auipc",),
-    ),
-    Plant(
-        name="mulhsu-is-mulhu",
-        module="backend.muldiv",
-        text="product.eq(altops(self.control.funct3, self.first, self.second))",
-        bug="product.eq("
-        "altops(self.control.funct3 | self.control.funct3[1], self.first, self.second))",
-        check="instructions-multiply",
-        finds=("mulhsu",),
-    ),
-    Plant(
-        name="rem-is-div",
-        module="backend.muldiv",
-        text="m.d.comb += self.result.eq(altops(self.funct3, self.first, self.second))",
-        bug="m.d.comb += self.result.eq(altops(self.funct3 & 5, self.first, self.second))",
-        check="instructions-divide",
-        finds=("rem", "remu"),
-    ),
-    Plant(
-        name="jal-overlooks-a-misaligned-target",
-        module="backend.decode",
-        text="word[21]),\n                ]",
-        bug="word[22]),\n                ]",
-        check="instructions-jump",
-        finds=("jal",),
-    ),
-    Plant(
-        name="byte-load-of-the-wrong-half",
-        module="backend.align",
-        text="(1 << place)[:4]",
-        bug="(1 << (place & Mux(place == 2, 0, 3)))[:4]",
-        check="instructions-load",
-        finds=("lb", "lbu"),
-    ),
-    Plant(
-        name="half-word-store-of-one-byte",
-        module="backend.execute",
-        text="mask.eq(Mux(address[1], 0b1100, 0b0011))",
-        bug="mask.eq(Mux(address[1], 0b0100, 0b0011))",
-        check="instructions-store",
-        finds=("sh",),
-    ),
-    Plant(
-        name="reserved-branch-is-legal",
-        module="backend.decode",
-        text="legal.eq(funct3[1:] != 0b01)",
-        bug="legal.eq(1)",
-        check="instructions-others",
-        finds=("retires_only_what_exists",),
-    ),
-    Plant(
-        name="misaligned-store-writes",
-        module="backend.execute",
-        text="Mux(local & ~misaligned, mask, 0)",
-        bug="Mux(local, mask, 0)",
-        check="isolation",
-        finds=("stores_as_shown",),
-        short=True,
-    ),
-    Plant(
-        name="dropped-store-writes",
-        module="backend.execute",
-        text="stores.eq(may_store & ~killed)",
-        bug="stores.eq(may_store)",
-        check="isolation",
-        finds=("stores_as_shown",),
-    ),
-    Plant(
-        name="csr-instruction-that-traps-writes",
-        module="backend.execute",
-        text="writes_csr.eq(certain & control.csr & control.csr_writes)",
-        bug="writes_csr.eq(control.csr & control.csr_writes)",
-        check="isolation",
-        finds=("csr_write",),
-    ),
+_OF_TIERS = [
     Plant(
         name="no-preemption",
         module="frontend.issue",
@@ -144,7 +38,23 @@ _ALL = [
         text="Interrupt.MEI: self.line_interrupt,",
         bug="Interrupt.MEI: line_traps,",
         check="wake",
-        finds=("line_wakes",),
+        finds=("line_wakes", "nothing_else_wakes"),
+    ),
+    Plant(
+        name="edge-wakes-a-cycle-late",
+        module="system.lines",
+        text="self.pending.eq(latched | rising)",
+        bug="self.pending.eq(latched | (rising & ~self.edges))",
+        check="wake",
+        finds=("line_wakes", "nothing_else_wakes"),
+    ),
+    Plant(
+        name="line-of-others-wakes",
+        module="system.lines",
+        text="(self.pending & self.masks[tier]).any()",
+        bug="self.pending.any()",
+        check="wake",
+        finds=("nothing_else_wakes",),
     ),
     Plant(
         name="busy-tier-delays-the-handler",
@@ -162,6 +72,22 @@ _ALL = [
         bug="started = Signal(tiers, init=1, reset_less=True)",
         check="reset",
         finds=("only_tier_0_is_started", "begins_in_tier_0"),
+    ),
+    Plant(
+        name="reset-leaves-posts",
+        module="system.trap_registers",
+        text="posted = Signal(p.tiers)",
+        bug="posted = Signal(p.tiers, reset_less=True)",
+        check="reset",
+        finds=("nothing_is_left_set",),
+    ),
+    Plant(
+        name="reset-begins-nothing",
+        module="backend.commit",
+        text="resets = Signal(init=1)",
+        bug="resets = Signal(init=1, reset_less=True)",
+        check="reset",
+        finds=("begins_in_time",),
     ),
     Plant(
         name="dropped-wfi-stops-its-tier",
@@ -276,6 +202,14 @@ _ALL = [
         finds=("mscratch", "mtval"),
     ),
     Plant(
+        name="interrupt-without-a-line",
+        module="system.trap_registers",
+        text="external = line_traps & enables[Interrupt.MEI]",
+        bug="external = enables[Interrupt.MEI]",
+        check="csrs-1",
+        finds=("interrupts_are_pending",),
+    ),
+    Plant(
         name="transaction-is-abandoned",
         module="backend.bus",
         text="with m.If(~active | finishes):",
@@ -321,6 +255,22 @@ _ALL = [
         finds=("then_its_instruction",),
     ),
     Plant(
+        name="precise-store-does-not-wait",
+        module="backend.execute",
+        text="buffered = bit(self.buffered, x.tier)\n",
+        bug="buffered = bit(self.buffered, x.tier) | control.store\n",
+        check="bus-accesses-1",
+        finds=("owed_if_buffered",),
+    ),
+    Plant(
+        name="error-of-a-buffered-access-is-lost",
+        module="backend.bus",
+        text="with m.If(ends & buffered[tier] & error):",
+        bug="with m.If(ends & buffered[tier] & error & 0):",
+        check="bus-accesses-1-buffered",
+        finds=("late_error_traps",),
+    ),
+    Plant(
         name="dcsr-is-for-all-tiers",
         module="debug.hart",
         text='with m.If(self._writes(m, "dcsr") & (tier == own)):',
@@ -345,4 +295,4 @@ _ALL = [
         finds=("goes_on", "interrupted_between"),
     ),
 ]
-PLANTS: dict[str, Plant] = {plant.name: plant for plant in _ALL}
+PLANTS: dict[str, Plant] = {plant.name: plant for plant in (*OF_INSTRUCTIONS, *_OF_TIERS)}

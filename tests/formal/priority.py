@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Value
+from amaranth.hdl import Cat, Mux, Value
 
 from tierv.rtl.isa import Opcode
 from tierv.rtl.layouts import arrival_layout
 
 from .bench import IMEM, Bench, one_of, small_core
 from .check import Check, Method
-from .programs import ENTRY, NOP, WFI, boot, csrw, li
+from .programs import CSR, ENTRY, NOP, WFI, boot, csrw, li
 
 #: Bit of mie that enables the timer interrupt.
 MTIE = 1 << 7
@@ -110,9 +110,12 @@ def priority(bench: Bench) -> None:
 
 
 def wake(bench: Bench) -> None:
-    """A tier that waits wakes in the cycle in which an enabled line or timer is high."""
+    """A tier that waits wakes in the cycle of an enabled line, timer or post, and for nothing else.
+
+    A line is pending while it is high or, with an edge, from its rise until it is acknowledged.
+    """
     core = bench.core
-    tiers, lines, bus = core._tiers, core._lines, core._bus
+    tiers, lines, bus, access = core._tiers, core._lines, core._bus, core._csrs.access
     tier = bench.any_constant(bench.params.tier_bits, "tier")
     bench.assume(tier < bench.params.tiers)
 
@@ -122,13 +125,24 @@ def wake(bench: Bench) -> None:
     def enabled(name: str) -> Value:
         return of(bench.watch(f"core.csrs.enable_{name}", bench.params.tiers))
 
-    levels = core.lines & ~lines.edges & Value.cast(lines.masks[tier])
-    external = levels.any() & enabled("mei")
+    edges = lines.edges
+    latched = bench.watch("core.line_unit.latched", bench.params.lines)
+    rising = edges & core.lines & ~bench.past(core.lines)
+    pending = (core.lines & ~edges) | rising | (edges & latched)
+    external = (pending & Value.cast(lines.masks[tier])).any() & enabled("mei")
     timer = of(core.timer) & enabled("mti")
+    posted = of(bench.watch("core.csrs.posted", bench.params.tiers)) & enabled("msi")
     waits = of(tiers.waiting) & of(tiers.started) & ~of(tiers.stop) & of(bus.settled)
-    bench.prove("line_wakes", waits & external, of(core.wake))
-    bench.prove("timer_wakes", waits & timer, of(core.wake))
-    bench.prove("wakes_only_what_waits", of(core.wake), waits)
+    for name, interrupt in (("line", external), ("timer", timer), ("post", posted)):
+        bench.prove(f"{name}_wakes", waits & interrupt, of(core.wake))
+    bench.prove("nothing_else_wakes", of(core.wake), waits & (external | timer | posted))
+
+    acknowledges = access.write & (access.address == CSR["mlineack"]) & (access.operation != 3)
+    acknowledged = Mux(acknowledges, access.source[: bench.params.lines], 0)
+    kept = bench.past(rising | (latched & ~acknowledged))
+    both = edges & bench.past(edges)
+    bench.prove("edges_are_latched", both.any(), ((latched ^ kept) & both) == 0)
+    bench.cover("edge_is_acknowledged", (bench.past(latched) & both & ~latched).any())
 
 
 def latency(bench: Bench) -> None:
@@ -185,9 +199,9 @@ CHECKS = [
     ),
     Check(
         name="wake",
-        claim=wake.__doc__,
+        claim=wake.__doc__.splitlines()[0],
         build=lambda: _any_state(wake),
-        depth=1,
+        depth=2,
         cover_depth=20,
         method=Method.UNBOUNDED,
         short=True,

@@ -7,7 +7,16 @@ from amaranth.hdl import Cat, Mux, Signal
 from .bench import IMEM, Bench, small_core
 from .check import Check, Method
 from .programs import boot
+from .relation import COMMON, PER_TIER
 
+#: Cycles from the first one after a reset to the issue of the first instruction.
+FIRST_ISSUE_CYCLES = 2
+#: What software, lines and posts leave in the core, and a reset clears.
+CLEARED = (
+    *("tiers.waiting", "tiers.ceilings", "csrs.posted", "csrs.buffered", "csrs.sharing"),
+    *("csrs._enabled", "csrs.enable_mei", "csrs.enable_mti", "csrs.enable_msi"),
+    *("line_unit.masks", "line_unit.edges", "line_unit.latched", "line_unit.priorities"),
+)
 #: Most cycles in which a tier that may issue shows nothing.
 IDLE_CYCLES = 12
 
@@ -32,6 +41,13 @@ def reset(bench: Bench) -> None:
     first_cycle = bench.named(begun & ~bench.held(begun, name="begun_before"), "first_cycle")
     activity = (core.wb_cyc, core.dmem_write_mask, core.issue_valid, core.retire_valid, core.wake)
     bench.prove("nothing_goes_on", first_cycle, ~Cat(activity).any())
+    tiers = bench.params.tiers
+    widths = COMMON | {name: width * tiers for name, width in PER_TIER.items()}
+    left = Cat(bench.watch(f"core.{name}", widths[name]) for name in CLEARED)
+    bench.prove("nothing_is_left_set", first_cycle, left == 0)
+    issued = bench.held(core.issue_valid, name="issued_before") | core.issue_valid
+    in_time = begun & bench.past(first_cycle, FIRST_ISSUE_CYCLES)
+    bench.prove("begins_in_time", in_time, issued)
     retired = bench.held(core.retire_valid, name="retired_before") | core.retire_valid
     bench.prove("only_tier_0_is_started", begun & ~retired, core._tiers.started == 1)
 

@@ -1,0 +1,123 @@
+"""Planted bugs of what instructions do and write."""
+
+from __future__ import annotations
+
+from .planting import Plant
+
+PLANTS = [
+    Plant(
+        name="xor-is-or",
+        module="backend.alu",
+        text="logical.eq(first ^ other)",
+        bug="logical.eq(first | other)",
+        check="instructions-register",
+        finds=("xor",),
+        short=True,
+    ),
+    Plant(
+        name="signed-compare-is-unsigned",
+        module="backend.alu",
+        text="Mux(is_unsigned, second[31], first[31])",
+        bug="Mux(is_unsigned, second[31], second[31])",
+        check="instructions-branch",
+        finds=("blt", "bge"),
+    ),
+    Plant(
+        name="arithmetic-shift-fills-with-zero",
+        module="backend.alu",
+        text="fill = control.fill & first[31]",
+        bug="fill = control.fill & 0",
+        check="instructions-shift",
+        finds=("sra", "srai"),
+    ),
+    Plant(
+        name="auipc-drops-a-bit",
+        module="backend.decode",
+        text="self.distance.eq(immediate_u[2:])",
+        bug="self.distance.eq(immediate_u[2:31])",
+        check="instructions-immediate",
+        finds=("auipc",),
+    ),
+    Plant(
+        name="mulhsu-is-mulhu",
+        module="backend.muldiv",
+        text="product.eq(altops(self.control.funct3, self.first, self.second))",
+        bug="product.eq("
+        "altops(self.control.funct3 | self.control.funct3[1], self.first, self.second))",
+        check="instructions-multiply",
+        finds=("mulhsu",),
+    ),
+    Plant(
+        name="rem-is-div",
+        module="backend.muldiv",
+        text="m.d.comb += self.result.eq(altops(self.funct3, self.first, self.second))",
+        bug="m.d.comb += self.result.eq(altops(self.funct3 & 5, self.first, self.second))",
+        check="instructions-divide",
+        finds=("rem", "remu"),
+    ),
+    Plant(
+        name="jal-overlooks-a-misaligned-target",
+        module="backend.decode",
+        text="word[21]),\n                ]",
+        bug="word[22]),\n                ]",
+        check="instructions-jump",
+        finds=("jal",),
+    ),
+    Plant(
+        name="byte-load-of-the-wrong-half",
+        module="backend.align",
+        text="(1 << place)[:4]",
+        bug="(1 << (place & Mux(place == 2, 0, 3)))[:4]",
+        check="instructions-load",
+        finds=("lb", "lbu"),
+    ),
+    Plant(
+        name="half-word-store-of-one-byte",
+        module="backend.execute",
+        text="mask.eq(Mux(address[1], 0b1100, 0b0011))",
+        bug="mask.eq(Mux(address[1], 0b0100, 0b0011))",
+        check="instructions-store",
+        finds=("sh",),
+    ),
+    Plant(
+        name="reserved-branch-is-legal",
+        module="backend.decode",
+        text="legal.eq(funct3[1:] != 0b01)",
+        bug="legal.eq(1)",
+        check="instructions-others",
+        finds=("retires_only_what_exists",),
+    ),
+    Plant(
+        name="misaligned-store-writes",
+        module="backend.execute",
+        text="Mux(local & ~misaligned, mask, 0)",
+        bug="Mux(local, mask, 0)",
+        check="isolation",
+        finds=("stores_as_shown",),
+        short=True,
+    ),
+    Plant(
+        name="dropped-store-writes",
+        module="backend.execute",
+        text="stores.eq(may_store & ~killed)",
+        bug="stores.eq(may_store)",
+        check="isolation",
+        finds=("stores_as_shown",),
+    ),
+    Plant(
+        name="csr-instruction-that-traps-writes",
+        module="backend.execute",
+        text="writes_csr.eq(certain & control.csr & control.csr_writes)",
+        bug="writes_csr.eq(control.csr & control.csr_writes)",
+        check="isolation",
+        finds=("csr_write",),
+    ),
+    Plant(
+        name="late-load-writes-another-register",
+        module="backend.writeback",
+        text="Mux(self.late.valid, late.rd, control.rd)",
+        bug="Mux(self.late.valid, late.rd ^ late.rd[1:].any(), control.rd)",
+        check="isolation",
+        finds=("only_as_shown",),
+    ),
+]
