@@ -106,8 +106,8 @@ async def mtierrun_starts_and_stops_those_that_it_names_in_every_form_of_access(
             assert bench.result == after | 1, f"{text} leaves {bench.result:#x}"
 
 
-async def stopped_tier(bench: Bench, body: list[int], stop_after: int) -> None:
-    """The top tier runs the body in a loop; tier 0, from a wfi on line 1, stops it.
+async def stopped_tier(bench: Bench, body: list[int]) -> None:
+    """The top tier runs the body in a loop; tier 0 stops it for a while.
 
     Ends long after that.
     """
@@ -136,7 +136,7 @@ async def a_stopped_tier_goes_on_where_it_was(dut):
     for name, body in bodies.items():
         for wait_states in (0, 3):
             bench.bus.wait_states = lambda address, n=wait_states: n
-            await stopped_tier(bench, body, 0)
+            await stopped_tier(bench, body)
             assert bench.result == 1, f"{name}: mtierrun is {bench.result:#x} while it is stopped"
             retired = bench.seen.of(top)
             gaps = [(b.cycle - a.cycle, a, b) for a, b in itertools.pairwise(retired)]
@@ -186,11 +186,20 @@ async def a_stopped_tier_keeps_its_interrupt_enable(dut):
 async def a_stopped_tier_can_be_started_elsewhere(dut):
     bench = Bench(dut)
     elsewhere = bench.params.reset_address + 0x6000
-    bench.load(elsewhere, [read("mscratch", A), *finish(A)])
-    # Stopped while it divides, and while it waits for nothing.
+    bench.load(elsewhere, [read("mscratch", A), rv.load("lw", B, LOCAL, 4),
+                           rv.r_type("add", A, A, B), *finish(A)])  # fmt: skip
+    bench.bus.wait_states = lambda address: 40 if address == RAM else 0
+    bench.poke(RAM + 4, 5)
+    instructions = (
+        rv.r_type("div", A, A, A),
+        rv.WFI,
+        rv.load("lw", A, LOCAL, 0),
+        rv.store("sw", A, LOCAL, 0),
+    )
+    # Stopped while it divides, while it waits for nothing, and in a long access to the bus.
     for tier in range(1, bench.params.tiers):
-        for instruction in (rv.r_type("div", A, A, A), rv.WFI):
-            bench.load(place(bench, tier), [instruction, rv.jal(0, -4)])
+        for instruction in instructions:
+            bench.load(place(bench, tier), [*rv.li(LOCAL, RAM), instruction, rv.jal(0, -4)])
             code = [*start({tier: place(bench, tier)}), *[rv.NOP] * 30, *rv.li(A, bits(tier))]
             code += [rv.csr("csrrc", 0, CSR["mtierrun"], A)]
             # Until it is no more started.
@@ -198,7 +207,7 @@ async def a_stopped_tier_can_be_started_elsewhere(dut):
             code += [*write(f"mtierarg{tier}", 77), *start({tier: elsewhere}), rv.jal(0, 0)]
             bench.load(place(bench, 0), code)
             await bench.reset()
-            assert await bench.run() == 77, f"tier {tier}, {instruction:#x}"
+            assert await bench.run() == 77 + 5, f"tier {tier}, {instruction:#x}"
 
 
 @cocotb.test()
