@@ -69,7 +69,8 @@ def sweep(
 
     Raises ``AssertionError`` for an end state that is not the undisturbed run's, for a line that
     was not served once, and for a latency of the most urgent tier, or of tier 1 while no other one
-    is disturbed, that is not ``LATENCY_CYCLES``; for one of a trap handler above its bound.
+    is disturbed, that is not ``LATENCY_CYCLES``; for one of a trap handler above its bound, which
+    is that of precise accesses beside the program's marks.
     """
     elf = folder / "program.elf"
     elf.write_bytes(program.elf())
@@ -96,6 +97,8 @@ def sweep(
     elif program.name not in MASKS_TRAPS:
         cycles = trap_latencies(program, runs)
         most = trap_bound(program).cycles(wait_states)
+        longest = _trap_latencies(runs).max()
+        assert longest <= PRECISE.cycles(wait_states), f"{where}: a trap after {longest} cycles"
         assert cycles.min() == LEAST_TRAP_CYCLES, f"{where}: traps after {cycles.min()} cycles"
         assert cycles.max() <= most, f"{where}: a trap after {cycles.max()} cycles"
     return runs
@@ -114,11 +117,15 @@ def trap_latencies(program: SweepProgram, runs: np.ndarray) -> np.ndarray:
     The program's marks are precise accesses: without others, lines count between the first and
     the last one that nothing delays.
     """
-    cycles = runs["trap_latency"][runs["first"] >= 0] - _ISSUE_TO_RETIRE_CYCLES
+    cycles = _trap_latencies(runs)
     if trap_bound(program) == PRECISE:
         return cycles
     prompt = np.flatnonzero(cycles == LEAST_TRAP_CYCLES)
     return cycles[prompt[0] : prompt[-1] + 1]
+
+
+def _trap_latencies(runs: np.ndarray) -> np.ndarray:
+    return runs["trap_latency"][runs["first"] >= 0] - _ISSUE_TO_RETIRE_CYCLES
 
 
 def _check_latencies(runs: np.ndarray, where: str, *, both: bool) -> None:

@@ -20,6 +20,7 @@ from sweep import (
 from sweep_programs import SweepProgram, classes
 
 from tierv.rtl.document import MANUAL
+from tierv.sim.core_model import CoreModel
 
 #: Grids of pairs, in cycles.
 COARSE, FINE = 29, 7
@@ -40,6 +41,18 @@ def test_misses_of_the_caches_change_nothing_but_the_time_and_delay_no_urgent_ti
 @pytest.mark.parametrize("name", classes(CORES["1"]))
 def test_a_trap_at_every_cycle_changes_nothing_but_the_time(tmp_path, name):
     sweep(SweepProgram(name, CORES["1"]), tmp_path, wait_states=1)
+
+
+def test_a_late_trap_is_seen_beside_the_marks_too(tmp_path):
+    class LateOnce(CoreModel):
+        def sweep(self, *words):
+            runs = super().sweep(*words)
+            runs["trap_latency"][runs["first"] == runs["first"].max()] += 10
+            return runs
+
+    program = SweepProgram("add", CORES["1"])
+    with pytest.raises(AssertionError, match="a trap after 1[89] cycles"):
+        sweep(program, tmp_path, model=LateOnce(program.params))
 
 
 @pytest.mark.parametrize(
