@@ -2,7 +2,7 @@
 
 The trace says in which order the tiers' instructions took effect, and where a tier took an
 interrupt or left wfi; everything else, Spike computes. What it can't know (time, pending lines,
-what other tiers post) it takes from the trace.
+which tiers have stopped) it takes from the trace.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from decoding import (
 from encoding import WFI
 from spike_tiers import MismatchError, SpikeTiers
 
-from tierv.rtl.isa import Cause, csr_addresses
+from tierv.rtl.isa import Cause, Interrupt, csr_addresses
 from tierv.rtl.params import CoreParams
 
 CSR = csr_addresses()
-#: CSRs whose value depends on time, lines or other tiers.
+#: CSRs whose value depends on time, lines or when other tiers stop.
 VOLATILE = {
     CSR[name]
     for name in (
-        "mcycle", "mcycleh", "cycle", "cycleh", "time", "timeh", "mip", "mpost", "mtierrun",
+        "mcycle", "mcycleh", "cycle", "cycleh", "time", "timeh", "mip", "mtierrun",
         "mlinepend", "mlineclaim", "mlineraw", "mtierlatency", "mimpid", "marchid", "mvendorid",
         *(f"mhpmcounter{n}" for n in range(3, 32)), *(f"mhpmcounter{n}h" for n in range(3, 32)),
         *(f"mhpmevent{n}" for n in range(3, 32)), *(f"mlinestamp{n}" for n in range(32)),
@@ -173,7 +173,7 @@ class Reference:
                 self._retired[tier] = before & ~(0xFFFF_FFFF << place) | new << place
         elif address in VOLATILE:
             if step["rd"]:
-                self._check_lines(tier, address, step["rd_value"])
+                self._check_pending(tier, address, step["rd_value"])
                 state.XPR.write(step["rd"], _extended(step["rd_value"]))
             if address == CSR["mtierrun"] and source is not None:
                 # Who has ever been started.
@@ -183,8 +183,11 @@ class Reference:
             if source is not None and not self._started >> target & 1:
                 self._spike.processors[target].put_csr(CSR["mscratch"], source)
 
-    def _check_lines(self, tier: int, address: int, value: int) -> None:
-        """A tier sees none but the lines in its mask."""
+    def _check_pending(self, tier: int, address: int, value: int) -> None:
+        """A tier sees what has been posted to it, and none but the lines in its mask."""
+        posted = self._spike.is_posted(tier)
+        if address == CSR["mip"] and value >> Interrupt.MSI & 1 != posted:
+            raise MismatchError(f"tier {tier}: mip is {value:#x}, MSIP should be {posted:d}")
         mask = self._spike.line_mask(tier)
         lines = 0
         if address == CSR["mlinepend"]:

@@ -1,7 +1,7 @@
 """The tiers of a core as instances of Spike over shared memory.
 
-The CSRs that Spike lacks are cells that keep what is written to them. What lines and other tiers
-do to them Spike can't know.
+The CSRs that Spike lacks are cells that keep what is written to them. What lines do to them, and
+when a tier stops, Spike can't know.
 """
 
 from __future__ import annotations
@@ -143,6 +143,10 @@ class SpikeTiers:
         """The tier's ``mlinemask``."""
         return self._masks[tier][0]
 
+    def is_posted(self, tier: int) -> bool:
+        """Whether ``mpost`` has the tier's bit."""
+        return bool(self._shared[CSR["mpost"]][0][0] >> tier & 1)
+
     def buffers_accesses(self, tier: int) -> bool:
         """Whether the tier's ``mbusmode`` lets it go on before a bus access has ended."""
         return bool(self._modes[tier][0] & 1)
@@ -150,7 +154,7 @@ class SpikeTiers:
     def interrupt(self, tier: int, cause: int) -> None:
         """Let a tier take an interrupt. Spike only lets MTIP be written, so that one stands in.
 
-        Raises ``MismatchError`` if the interrupt is not enabled.
+        Raises ``MismatchError`` if the interrupt is not enabled, or not posted if it should be.
         """
         processor = self.processors[tier]
         enables = processor.get_csr(CSR["mie"])
@@ -162,6 +166,8 @@ class SpikeTiers:
         processor.put_csr(CSR["mcause"], 1 << 31 | cause)
         if not enables >> cause & 1:
             raise MismatchError(f"interrupt {cause} was taken though mie is {enables:#x}")
+        if cause == Interrupt.MSI and not self.is_posted(tier):
+            raise MismatchError(f"tier {tier} took an interrupt that nobody has posted")
 
     def trap(self, tier: int, cause: int) -> None:
         """Let a tier trap where it is, whatever the instruction there would do."""
@@ -189,7 +195,10 @@ class SpikeTiers:
 
 def _shared_cells(params: CoreParams) -> dict[int, tuple[list[int], int]]:
     """What all tiers see: of each CSR its address, cell and bits that can be written."""
-    cells = {CSR["mlineedge"]: ([0], (1 << params.lines) - 1)}
+    cells = {
+        CSR["mlineedge"]: ([0], (1 << params.lines) - 1),
+        CSR["mpost"]: ([0], (1 << params.tiers) - 1),
+    }
     groups = -(-params.lines // LINES_PER_PRIORITY_CSR)
     for group in range(groups):
         lines = min(LINES_PER_PRIORITY_CSR, params.lines - group * LINES_PER_PRIORITY_CSR)
@@ -205,7 +214,7 @@ def _own_cells(params: CoreParams, tier: int) -> dict[int, tuple[list[int], int]
         CSR["mbusmode"]: ([0], 3 if params.tiers > 1 else 1),
         CSR["mhartid"]: ([tier], 0xFF),
     }
-    names = ["mpost", "mtierrun", "mlineack", "mlinepend", "mlineclaim", "mlineraw"]
+    names = ["mtierrun", "mlineack", "mlinepend", "mlineclaim", "mlineraw"]
     names += ["mtierlatency", *(f"mlinestamp{line}" for line in range(params.lines))]
     for number in range(params.tiers):
         names += [f"mtierpc{number}", f"mtierarg{number}"]
