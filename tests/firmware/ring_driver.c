@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../../firmware/net/ring.h"
+#include "single_step.h"
 
 enum { SLOTS = 4, ENTRIES = 600 };
 
@@ -135,16 +136,6 @@ static void produce_on_trap(int signal_number)
     }
 }
 
-/* Sets or clears the trap flag of EFLAGS. */
-__attribute__((noinline)) static void single_step(bool on)
-{
-    if (on) {
-        __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
-    } else {
-        __asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
-    }
-}
-
 static void preempt(void (*side)(void), void (*other)(int))
 {
     for (period = 1; period <= 23; period++) {
@@ -200,7 +191,7 @@ int main(int count, char **arguments)
 #endif
     } else {
         fprintf(stderr, "ring_driver: no case \"%s\" on this host\n", name);
-        return 77;
+        return NOT_HERE;
     }
     return 0;
 }

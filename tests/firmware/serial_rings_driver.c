@@ -56,9 +56,10 @@ static void serial_enable_events(serial_t *serial, uint32_t events)
 }
 
 #include "drivers/serial_rings.c"
+#include "single_step.h"
 
-/* Of the service; an exit status. */
-enum { LEAST_STEPS = 20, NOT_HERE = 77 };
+/* Of the service. */
+enum { LEAST_STEPS = 20 };
 
 #ifdef __x86_64__
 
@@ -80,16 +81,6 @@ static void use_on_trap(int signal_number)
     step = step + 1;
     if (step == last_step) {
         use();
-    }
-}
-
-/* Sets or clears the trap flag of EFLAGS. */
-__attribute__((noinline)) static void single_step(bool on)
-{
-    if (on) {
-        __asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
-    } else {
-        __asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
     }
 }
 
