@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tierv.sim.experiments.readme import README, fill
+from tierv.sim.experiments.readme import README, keep
 from tierv.sim.synthesis.flow import tool_versions
 
 from .board import Board, Family, Phy, with_bios
@@ -114,8 +114,9 @@ def update() -> None:
             # What misses a clock has no bitstream.
             if not routed.missed:
                 results[way.name] = _result(routed)
-    text = fill(README.read_text(), boards_table(), "boards")
-    text = fill(text, bios_table(), "boards with a BIOS")
-    text = fill(text, routed_table(results), "routed boards")
-    GOLDEN.write_text(json.dumps(results, indent=2) + "\n")
-    README.write_text(text)
+    tables = {
+        "boards": boards_table(),
+        "boards with a BIOS": bios_table(),
+        "routed boards": routed_table(results),
+    }
+    keep(results, GOLDEN, README, tables)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tierv.rtl.document import MANUAL
 from tierv.rtl.params import EXTENSIONS
 
-from ..experiments.readme import fill, markdown
+from ..experiments.readme import keep, markdown
 from . import cores
 from .kernels import run_coremark, run_kernels
 from .program import compiler
@@ -65,9 +65,7 @@ def update(gains: Gains) -> None:
         "coremark_iterations": gains.coremark_iterations,
         "cycles": rows,
     }
-    text = fill(MANUAL.read_text(), gains.table(), MARKER)
-    GOLDEN.write_text(json.dumps(kept, indent=1) + "\n")
-    MANUAL.write_text(text)
+    keep(kept, GOLDEN, MANUAL, {MARKER: gains.table()})
 
 
 def read() -> Gains:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..experiments.plots import figure
-from ..experiments.readme import README, fill, markdown
+from ..experiments.readme import README, fill, keep, markdown
 from ..experiments.report import cell, results_folder
 from .bench import Row, Settings
 from .kernels import EXPECTED, packaged_coremark
@@ -210,9 +210,7 @@ def readme_table(content: Mapping[str, Any]) -> str:
 
 def update(content: Mapping[str, Any]) -> None:
     """Make these figures the ones that the README shows."""
-    text = fill(README.read_text(), readme_table(content), MARKER)
-    GOLDEN.write_text(json.dumps(content, indent=1) + "\n")
-    README.write_text(text)
+    keep(content, GOLDEN, README, {MARKER: readme_table(content)})
 
 
 def update_readme() -> None:

@@ -72,6 +72,18 @@ def fill(text: str, table: str, marker: str) -> str:
     return place.sub(lambda match: match[1] + table + match[2], text)
 
 
+def keep(kept: Any, golden: Path, page: Path, tables: Mapping[str, str]) -> None:
+    """Keep figures as JSON in ``golden``, and show them in a page's tables, by their markers.
+
+    Raises ``ValueError``, and changes neither file, if the page has no place for one of them.
+    """
+    text = page.read_text()
+    for marker, table in tables.items():
+        text = fill(text, table, marker)
+    golden.write_text(json.dumps(kept, indent=1) + "\n")
+    page.write_text(text)
+
+
 def update(groups: Sequence[str]) -> None:
     """Write the results of groups of experiments, which must be there, into the README."""
     text = README.read_text()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from tierv.rtl.debug.top import DEBUG_MODULE, debug_verilog
 from tierv.rtl.document import MANUAL
 from tierv.rtl.params import EXTENSIONS, CoreParams
 
-from ..experiments.readme import fill, markdown
+from ..experiments.readme import keep, markdown
 from .cells import cell_types, ecp5_counts
 from .flow import Flow, tool_versions, tools_text
 from .harness import HARNESS_MODULE
@@ -102,6 +101,4 @@ def _change(cells: int) -> str:
 
 def update(kept: Mapping[str, Any]) -> None:
     """Keep the results, and write them into the manual's table."""
-    text = fill(MANUAL.read_text(), table(kept), MARKER)
-    GOLDEN.write_text(json.dumps(kept, indent=1) + "\n")
-    MANUAL.write_text(text)
+    keep(kept, GOLDEN, MANUAL, {MARKER: table(kept)})

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..cores.report import GOLDEN as CORE_GOLDEN
-from ..experiments.readme import README, fill, markdown
+from ..experiments.readme import README, keep, markdown
 from ..experiments.report import cell, results_folder
 from .flow import DEVICE, TARGET_MHZ, Flow, Routed, tool_versions, tools_text
 from .subjects import CORE, PLAIN_CORE, Subject
@@ -241,6 +241,4 @@ def update_readme() -> None:
     if not path.exists():
         raise ValueError(f"there is no result in {path}: run make synth")
     content = with_known_peers(json.loads(path.read_text()), json.loads(GOLDEN.read_text()))
-    text = fill(README.read_text(), table(content), MARKER)
-    GOLDEN.write_text(json.dumps(content, indent=2) + "\n")
-    README.write_text(text)
+    keep(content, GOLDEN, README, {MARKER: table(content)})
