@@ -87,6 +87,10 @@ class TierV(CPU):
         self.itcm_bus = _bus()
         self.dtcm_bus = _bus()
         self.memory_bus = _bus()
+        #: ``reset``, put off while the core is at external memory: a line that it has asked for
+        #: comes in any case, and would be taken for part of the next one.
+        self.core_reset = Signal()
+        self.comb += self.core_reset.eq(self.reset & ~self.memory_bus.cyc)
         self._dtcm_port = self.dtcm_bus
         self.periph_buses = [self.bus]
         self.memory_buses = []
@@ -173,7 +177,7 @@ class TierV(CPU):
         p = self.parameters
         ports = {
             "i_clk": ClockSignal("sys"),
-            "i_rst": ResetSignal("sys") | self.reset,
+            "i_rst": ResetSignal("sys") | self.core_reset,
             "i_lines": self.interrupt[: p.lines],
             "i_timer": self.timer[: p.tiers],
             "o_wake": self.wake[: p.tiers],

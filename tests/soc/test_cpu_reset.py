@@ -1,0 +1,31 @@
+"""A reset of the core alone, while it is in the middle of something."""
+
+from __future__ import annotations
+
+from migen import run_simulation
+
+from tierv.soc.cpu.tierv import TierV
+
+
+class WithoutCore(TierV):
+    """What is around the core."""
+
+    def do_finalize(self) -> None:
+        pass
+
+
+def test_the_core_is_reset_when_what_it_does_in_external_memory_is_over():
+    cpu = WithoutCore(platform=None)
+    # Cycle by cycle: whether memory is in use, and whether the core is to be reset.
+    asked = [(1, 0), (1, 1), (1, 1), (0, 1), (0, 1), (0, 0)]
+    seen = []
+
+    def drive():
+        for busy, reset in asked:
+            yield cpu.memory_bus.cyc.eq(busy)
+            yield cpu.reset.eq(reset)
+            yield
+            seen.append((yield cpu.core_reset))
+
+    run_simulation(cpu, drive())
+    assert seen == [0, 0, 0, 1, 1, 0]
