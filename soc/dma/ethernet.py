@@ -70,7 +70,8 @@ class FrameRings(LiteXModule):
                     "keep_long", description="Give frames that are too long or truncated too."
                 ),
             ],
-            description="What is done; a ring's place and end are taken over when it is turned on.",
+            description="What is done; a ring's place and end are taken over when it is turned on."
+            " One that was turned off goes on if it is turned on again while it is active.",
         )
         self.active = active = CSRStatus(
             fields=[

@@ -212,7 +212,11 @@ class PortRegisters(LiteXModule):
                 CSRField("cts", description="Characters begin only while CTS is asserted."),
                 CSRField("rts", description="RTS follows the receive level."),
                 CSRField("obey_xoff", description="XON and XOFF are taken out and obeyed."),
-                CSRField("send_xoff", description="XOFF and XON follow the receive level."),
+                CSRField(
+                    "send_xoff",
+                    description="XOFF and XON follow the receive level. They wait for the end of a"
+                    " character that is being sent, and for neither CTS nor XON nor turn.",
+                ),
                 CSRField("assert_rts", reset=1, description="RTS, if not by the receive level."),
                 CSRField(
                     "turn",

@@ -6,7 +6,7 @@ import cocotb
 from cocotb.triggers import FallingEdge
 from serial_bench import FRAMING, USUAL, Form, Line, SerialBench
 
-CTS, RTS, OBEY_XOFF, SEND_XOFF, ASSERT_RTS = 1, 2, 4, 8, 16
+CTS, RTS, OBEY_XOFF, SEND_XOFF, ASSERT_RTS, TURN = 1, 2, 4, 8, 16, 32
 XON, XOFF = 0x11, 0x13
 CHARACTER = 160
 
@@ -131,6 +131,19 @@ async def xoff_and_xon_are_sent_as_the_level_asks_ahead_of_what_waits(dut):
     await bench.step(6 * CHARACTER)
     assert sent(line) == [XOFF, 1, XON, 2, 3]
     assert await bench.counters() == {"received": 5, "transmitted": 5}
+
+
+@cocotb.test()
+async def xoff_waits_for_neither_cts_nor_xon_nor_the_end_of_what_comes(dut):
+    flow = CTS | OBEY_XOFF | SEND_XOFF | TURN
+    bench = await SerialBench(dut).begin(flow=flow, flow_levels=2 | 1 << 16)
+    line = Line(bench)
+    bench.cts_n.value = 1
+    await bench.write("transmit", 1)
+    await bench.send([XOFF, 0, 0])
+    cocotb.start_soon(bench.send([0] * 4))
+    await bench.step(2 * CHARACTER)
+    assert sent(line) == [XOFF]
 
 
 @cocotb.test()
