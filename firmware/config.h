@@ -179,13 +179,12 @@
 #define IPV4_MULTICAST_TTL 1
 #endif
 
-/* Bytes that wait in each direction of the console, and to be sent by a serial port with rings: a power
- * of two. */
+/* Bytes that wait in each direction of the console: a power of two. */
 #ifndef UART_RING_BYTES
 #define UART_RING_BYTES 256
 #endif
 
-/* Received characters that wait in a serial port with rings: a power of two. */
+/* Received characters that wait in the ring of a serial port (drivers/serial_rings.h): a power of two. */
 #ifndef SERIAL_RING_CHARACTERS
 #define SERIAL_RING_CHARACTERS 256
 #endif

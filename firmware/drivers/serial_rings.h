@@ -1,10 +1,11 @@
-/* A serial port with a ring for each direction, between the port's service and its user; see net/ring.h
- * for why they need no lock. */
+/* A ring for what a serial port receives, between the port's service and its user; see net/ring.h for why they
+ * need no lock. */
 #ifndef TIERV_DRIVERS_SERIAL_RINGS_H
 #define TIERV_DRIVERS_SERIAL_RINGS_H
 
-#include "drivers/byte_ring.h"
+#include "config.h"
 #include "drivers/serial.h"
+#include "net/compiler.h"
 
 #if UARTS > 0
 
@@ -13,18 +14,17 @@ typedef struct {
     uint32_t head; /* of the received characters, written by the service */
     uint32_t tail; /* written by the user */
     serial_character_t received[SERIAL_RING_CHARACTERS];
-    byte_ring_t transmit; /* user to service */
-    bool blocked;         /* `received` is full, and the receive event disabled */
+    bool blocked; /* `received` is full, and the receive event disabled */
 } serial_rings_t;
 
-/* Makes the rings of a port that is ready; both are empty. */
+/* Makes the ring of a port that is ready, empty. */
 void serial_rings_init(serial_rings_t *rings, serial_t *serial);
 
 /* --- service ----------------------------------------------------------------------------------- */
 
-/* Moves all that can be moved, both ways, and enables events for the rest; the number of characters
- * moved. When `received` is full the rest stays in the FIFO, where flow control sees it, and `blocked`
- * is set. Longest path: SERIAL_RING_CHARACTERS and UART_RING_BYTES characters. */
+/* Moves all that can be moved, and enables the event for the rest; the number of characters moved. When
+ * `received` is full the rest stays in the FIFO, where flow control sees it, and `blocked` is set. Longest
+ * path: SERIAL_RING_CHARACTERS characters. */
 uint32_t serial_rings_service(serial_rings_t *rings);
 
 /* --- user -------------------------------------------------------------------------------------- */
@@ -46,13 +46,6 @@ static inline int32_t serial_rings_get(serial_rings_t *rings)
     COMPILER_BARRIER();
     return character;
 }
-
-/* Takes up to `bytes` characters, without their flags, and returns how many. If `blocked` is set
- * afterwards the service must run. */
-uint32_t serial_rings_read(serial_rings_t *rings, void *data, uint32_t bytes);
-
-/* Queues up to `bytes` bytes and returns how many. Afterwards the service must run. */
-uint32_t serial_rings_write(serial_rings_t *rings, const void *data, uint32_t bytes);
 
 #endif
 

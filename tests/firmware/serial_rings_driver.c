@@ -18,7 +18,7 @@
 #define SERIAL_BURST_COUNT(burst) ((burst) >> 24)
 #define SERIAL_BURST_FLAGS(burst) ((burst) >> 28)
 
-enum { SERIAL_BURST = 3, SERIAL_EVENT_RECEIVE = 1, SERIAL_EVENT_TRANSMIT = 2 };
+enum { SERIAL_BURST = 3, SERIAL_EVENT_RECEIVE = 1 };
 
 typedef uint16_t serial_character_t;
 typedef struct {
@@ -35,19 +35,6 @@ static uint32_t serial_receive_burst(const serial_t *serial)
     (void)serial;
     fifo_level -= count;
     return count << 24;
-}
-
-static uint32_t serial_transmit_space(const serial_t *serial)
-{
-    (void)serial;
-    return 0;
-}
-
-static void serial_transmit(const serial_t *serial, uint32_t characters, uint32_t count)
-{
-    (void)serial;
-    (void)characters;
-    (void)count;
 }
 
 static void serial_enable_events(serial_t *serial, uint32_t events)
