@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from host_build import TESTS, build
-
-#: The exit status by which a driver says that this host can't run a case.
-NOT_HERE = 77
+from host_build import TESTS, build, run_stepped
 
 CASES = {
     "order": "entries come out in the order in which they went in",
@@ -27,17 +23,10 @@ def ring_driver() -> Path:
     return build("ring_driver", [TESTS / "ring_driver.c"], sanitize=False)
 
 
-def run(*command: str | Path) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    if done.returncode == NOT_HERE:
-        pytest.skip(done.stderr)
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.parametrize("case", CASES, ids=list(CASES.values()))
 def test_ring(ring_driver: Path, case: str) -> None:
-    run(ring_driver, case)
+    run_stepped(ring_driver, case)
 
 
 def test_the_user_of_a_full_serial_ring_is_woken_whenever_it_makes_room() -> None:
-    run(build("serial_rings_driver", [TESTS / "serial_rings_driver.c"], sanitize=False))
+    run_stepped(build("serial_rings_driver", [TESTS / "serial_rings_driver.c"], sanitize=False))

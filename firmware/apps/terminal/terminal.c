@@ -132,6 +132,8 @@ static void suspend_client(terminal_port_t *port)
 {
     if (!port->office->told_suspend) {
         port->office->told_suspend = true;
+        /* If the service made room before it could see this, nothing else lets terminal_protocol() look. */
+        terminal_leave_work(port);
         terminal_notify(port, TERMINAL_FLOWCONTROL_SUSPEND, NULL, 0);
     }
 }

@@ -1,0 +1,29 @@
+"""A client of the terminal server that has sent too much, and a port that is served meanwhile."""
+
+from __future__ import annotations
+
+from host_build import BUILD, PORT_DEFINE, PORT_SOURCES, TESTS, build, net_sources, run_stepped
+
+SOC = {
+    "CONFIG_CLOCK_FREQUENCY": 100_000_000,
+    "CONFIG_CPU_TIERS": 1,
+    "UARTS": 1,
+    "ETHMAC_INTERRUPT": 1,
+}
+
+
+def test_a_client_is_told_to_go_on_wherever_its_port_was_served():
+    headers = BUILD / "suspend-headers"
+    generated = headers / "generated"
+    generated.mkdir(parents=True, exist_ok=True)
+    text = "".join(f"#define {name} {value}\n" for name, value in SOC.items())
+    (generated / "soc.h").write_text(text)
+    driver = build(
+        "terminal_suspend_driver",
+        [TESTS / "terminal_suspend_driver.c", *net_sources(), *PORT_SOURCES],
+        # Optimised, as it is the compiler's order of stores that is on trial.
+        sanitize=False,
+        include=[headers, TESTS],
+        defines=["CONTEXT_POLLED", PORT_DEFINE],
+    )
+    run_stepped(driver)
