@@ -6,6 +6,8 @@
 /* RFC 2131 section 3.1, step 5. */
 enum { DECLINED_WAIT_S = 10 };
 
+enum { MOST_RELEASES = 2 };
+
 /* The interface loses its address if that is the lease's; asks anew in some seconds. */
 static void restart(dhcp_client_t *client, uint32_t wait_s)
 {
@@ -126,12 +128,33 @@ static void tick_probe(dhcp_client_t *client)
     }
 }
 
-/* The release may wait for ARP to find the server, but the lease must not have ended. */
+static uint32_t replaced(const dhcp_client_t *client)
+{
+    return client->net->counters.counts[COUNT_ARP_WAITING_DROP_REPLACED];
+}
+
+static void release(dhcp_client_t *client)
+{
+    /* Said by who still holds the lease. */
+    client->state = DHCP_BOUND;
+    dhcp_send(client, DHCP_RELEASE);
+    client->state = DHCP_RELEASING;
+    client->replaced = replaced(client);
+    client->tries++;
+}
+
+/* The release may wait for ARP to find the server, but the lease must not have ended. Something newer to the same
+ * neighbour takes its place there, so it may be sent twice: that harms nobody. */
 static void tick_release(dhcp_client_t *client)
 {
-    if (dhcp_lease_tick(&client->lease) == DHCP_LEASE_ENDED
-        || !udp_awaits_neighbour(client->net, client->lease.server)) {
+    if (dhcp_lease_tick(&client->lease) == DHCP_LEASE_ENDED) {
         take_static(client);
+    } else if (!udp_awaits_neighbour(client->net, client->lease.server)) {
+        if (client->tries < MOST_RELEASES && replaced(client) != client->replaced) {
+            release(client);
+        } else {
+            take_static(client);
+        }
     }
 }
 
@@ -322,8 +345,8 @@ void dhcp_stop(dhcp_client_t *client)
     }
     if (dhcp_holds_lease(client) && !client->net->claim.lost) {
         client->xid = net_random(client->net);
-        dhcp_send(client, DHCP_RELEASE);
-        client->state = DHCP_RELEASING;
+        client->tries = 0;
+        release(client);
     } else {
         take_static(client);
     }

@@ -50,6 +50,7 @@ typedef struct {
     uint32_t asking_s;  /* since the first DISCOVER, or the first REQUEST of a renewal */
     uint32_t said_s;    /* of these, as the last message said */
     uint32_t wait_s;    /* until the next message */
+    uint32_t replaced;  /* datagrams that had lost their place at a neighbour when the lease was given back */
     uint8_t state;      /* dhcp_state_t */
     uint8_t tries;      /* messages sent to the open question */
 } dhcp_client_t;

@@ -208,6 +208,38 @@ def test_lease_is_given_back_also_if_the_server_answers_late(client: Client) -> 
     assert (client.state, client.addresses[0]) == ("off", FALLBACK)
 
 
+def release_and_replace(client: Client) -> None:
+    """Switches the client off; the release waits for ARP until something newer takes its place."""
+    client.bind()
+    client.net.bind(0, 4000, "queue")
+    client.net.command("dhcp stop")
+    sent = client.net.send(0, b"newer", SERVER, 9)
+    assert sent.counted["ARP_WAITING_DROP_REPLACED"] == 1
+
+
+def test_lease_is_given_back_also_if_a_newer_datagram_waits_instead(client: Client) -> None:
+    release_and_replace(client)
+    reply = arp_request(op=2, psrc=SERVER, hwdst=MAC, pdst=LEASED, to=MAC)
+    assert messages(client.net.receive(reply).sent) == []
+    (release,) = messages(client.tick())
+    expect_fields(release, src=LEASED, dst=SERVER, ciaddr=LEASED)
+    assert release.kind == 7
+    assert messages(client.tick()) == []
+    assert (client.state, client.addresses[0]) == ("off", FALLBACK)
+
+
+def test_lease_is_given_back_twice_at_the_most(client: Client) -> None:
+    release_and_replace(client)
+    for _ in range(config("ARP_TRIES") + 1):
+        client.net.tick()
+    assert client.state == "releasing"
+    # Again there is no answer, and something newer.
+    client.net.send(0, b"newer", SERVER, 9)
+    for _ in range(config("ARP_TRIES") + 1):
+        client.net.tick()
+    assert (client.state, client.addresses[0]) == ("off", FALLBACK)
+
+
 def test_lease_that_can_not_be_given_back_is_kept_no_longer_than_arp_asks(client: Client) -> None:
     client.bind()
     client.net.command("dhcp stop")
