@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from pathlib import Path
@@ -13,6 +14,29 @@ from .board import Board, SpiFlash
 #: Bytes that the BIOS takes for a program.
 MIN_BYTES, MAX_BYTES = 32, 16 << 20
 _HEADER = struct.Struct("<II")
+_OBJCOPY = "riscv64-unknown-elf-objcopy"
+_TO_BINARY = f"{_OBJCOPY} {{}}-O binary FILE program.bin makes one of it"
+#: How files begin that are no raw binaries, what they are called, and what helps.
+_OTHERS = (
+    (rb"\x7fELF", "an ELF file", _TO_BINARY.format("")),
+    (rb"\s*:[0-9A-Fa-f]{10,}\s", "an Intel HEX file", _TO_BINARY.format("-I ihex ")),
+    (
+        rb"\s*S[0-9][0-9A-Fa-f]{6,}\s",
+        "a file of Motorola S-records",
+        _TO_BINARY.format("-I srec "),
+    ),
+    (
+        rb"\s*@[0-9A-Fa-f]+\s",
+        "words in hexadecimal for Verilog",
+        f"{_OBJCOPY} -O binary makes one of the ELF file",
+    ),
+    # Vivado's header or its synchronisation word, ecppack's header, Quartus'.
+    (
+        rb"\x00\x09\x0f\xf0\x0f\xf0|[\s\S]{,255}\xaa\x99\x55\x66|\xff\x00|SOF\x00",
+        "a bitstream",
+        "make flash without --program writes the board's own",
+    ),
+)
 
 
 def flash_of(board: Board) -> SpiFlash:
@@ -23,13 +47,21 @@ def flash_of(board: Board) -> SpiFlash:
 
 
 def read_program(path: Path) -> bytes:
-    """A program as it is to be in ``main_ram``. Raises ``ValueError`` for an ELF file."""
+    """A program as it is to be in ``main_ram``.
+
+    Raises ``ValueError`` for a file that looks like something else, and for one that is too large
+    for every board.
+    """
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise ValueError(f"{path} must have at most {MAX_BYTES} bytes, not {size}")
     program = path.read_bytes()
-    if program.startswith(b"\x7fELF"):
-        raise ValueError(
-            f"{path} must be a raw binary that begins at {ORIGINS['main_ram']:#x}, not an ELF file:"
-            " riscv64-unknown-elf-objcopy -O binary makes one of it"
-        )
+    for start, name, help_ in _OTHERS:
+        if re.match(start, program):
+            raise ValueError(
+                f"{path} must be a raw binary that begins at {ORIGINS['main_ram']:#x}, not {name}:"
+                f" {help_}"
+            )
     return program
 
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from tierv.boards import load
 from tierv.boards.__main__ import main
-from tierv.boards.flash_image import flash_image
+from tierv.boards.flash_image import flash_image, read_program
 from tierv.boards.registry import BOARDS
 
 
@@ -49,11 +49,53 @@ def test_a_program_goes_behind_the_bitstream(elsewhere, monkeypatch, tmp_path):
     assert command[-4:] == ["--write-flash", "--offset", "0x400000", str(path)]
 
 
-def test_an_elf_file_is_no_program_for_the_flash(elsewhere, tmp_path):
-    program = tmp_path / "program.elf"
-    program.write_bytes(b"\x7fELF" + bytes(60))
+#: Beginnings of files that are no raw binaries, what they are called and what is to be done: of
+#: objcopy's forms, and of bitstreams as Vivado (with and without a header), ecppack and Quartus
+#: write them.
+OTHER_FILES = [
+    (b"\x7fELF" + bytes(60), "an ELF file", "objcopy -O binary FILE"),
+    (b":020000040000FA\r\n" * 9, "an Intel HEX file", "objcopy -I ihex -O binary FILE"),
+    (
+        b"S0090000612E73726563BA\r\n" * 9,
+        "a file of Motorola S-records",
+        "objcopy -I srec -O binary FILE",
+    ),
+    (
+        b"@00000000\r\n22 A5 40 E2\r\n" * 9,
+        "words in hexadecimal for Verilog",
+        "objcopy -O binary makes one of the ELF file",
+    ),
+    (b"\x00\x09\x0f\xf0\x0f\xf0\x0f\xf0" * 9, "a bitstream", "without --program"),
+    (b"\xff" * 48 + b"\xaa\x99\x55\x66" + bytes(60), "a bitstream", "without --program"),
+    (b"\xff\x00Part: LFE5U-45F" + bytes(60), "a bitstream", "without --program"),
+    (b"SOF\x00" + bytes(60), "a bitstream", "without --program"),
+]
+
+
+@pytest.mark.parametrize(("content", "name", "help_"), OTHER_FILES)
+def test_a_file_that_is_no_raw_binary_is_no_program_for_the_flash(
+    elsewhere, tmp_path, content, name, help_
+):
+    program = tmp_path / "program"
+    program.write_bytes(content)
     status, text = flash("arty", "--program", str(program))
     assert status == 1
-    assert "program.elf must be a raw binary that begins at 0x40000000, not an ELF file:" in text
-    assert "objcopy -O binary" in text
+    assert f"program must be a raw binary that begins at 0x40000000, not {name}: " in text
+    assert help_ in text
     assert not list(elsewhere.rglob("program.bin"))
+
+
+def test_text_that_only_begins_like_another_file_is_a_program(tmp_path):
+    program = tmp_path / "program.bin"
+    for content in (b":" * 40, b"S00" + bytes(40), b"@" + bytes(40), b"\x7fEL" + bytes(40)):
+        program.write_bytes(content)
+        assert read_program(program) == content
+
+
+def test_a_file_that_no_flash_holds_is_not_read(elsewhere, tmp_path):
+    program = tmp_path / "disk.img"
+    with program.open("wb") as file:
+        file.truncate(1 << 40)
+    status, text = flash("arty", "--program", str(program))
+    assert status == 1
+    assert "disk.img must have at most 16777216 bytes, not 1099511627776" in text
