@@ -1,61 +1,79 @@
 #include "options.h"
 
+#include <charconv>
 #include <functional>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 
 namespace {
 
 using generated::sys_clk_hz;
 
+// Digits, or hexadecimal ones behind 0x, without a sign or anything around them.
 uint64_t number(const std::string& text) {
-    size_t used = 0;
+    const bool is_hex = text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char* end = text.data() + text.size();
     uint64_t value = 0;
-    try {
-        value = std::stoull(text, &used, 0);
-    } catch (const std::exception&) {
-        used = 0;
+    const auto [used, error] =
+        std::from_chars(text.data() + (is_hex ? 2 : 0), end, value, is_hex ? 16 : 10);
+    if (error == std::errc::result_out_of_range) {
+        throw std::runtime_error("must be below 2**64, not '" + text + "'");
     }
-    if (used == 0 || used != text.size()) {
+    if (error != std::errc{} || used != end) {
         throw std::runtime_error("a number must be given, not '" + text + "'");
     }
     return value;
 }
 
-int64_t cycles(const std::string& text) {
+uint64_t number_up_to(uint64_t most, const char* limit, const std::string& text) {
     const uint64_t value = number(text);
-    if (value > INT64_MAX) throw std::runtime_error("must be below 2**63, not '" + text + "'");
-    return static_cast<int64_t>(value);
+    if (value > most) {
+        throw std::runtime_error(std::string("must be below ") + limit + ", not '" + text + "'");
+    }
+    return value;
+}
+
+int64_t cycles(const std::string& text) {
+    return static_cast<int64_t>(number_up_to(INT64_MAX, "2**63", text));
+}
+
+uint32_t word(const std::string& text) {
+    return static_cast<uint32_t>(number_up_to(UINT32_MAX, "2**32", text));
+}
+
+int file_descriptor(const std::string& text) {
+    return static_cast<int>(number_up_to(INT32_MAX, "2**31", text));
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
     std::vector<std::string> parts;
-    std::stringstream stream(text);
-    for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+    size_t start = 0;
+    for (size_t end; (end = text.find(separator, start)) != std::string::npos; start = end + 1) {
+        parts.push_back(text.substr(start, end - start));
+    }
+    parts.push_back(text.substr(start));
     return parts;
 }
 
-std::vector<uint64_t> numbers(const std::string& text, char separator, size_t count) {
-    std::vector<uint64_t> values;
-    for (const std::string& part : split(text, separator)) values.push_back(number(part));
-    if (values.size() != count) {
+std::vector<std::string> split_into(size_t count, const std::string& text) {
+    const auto parts = split(text, ',');
+    if (parts.size() != count) {
         throw std::runtime_error(std::to_string(count) + " numbers must be given, not '" + text +
                                  "'");
     }
-    return values;
+    return parts;
 }
-
-uint32_t word(uint64_t value) { return static_cast<uint32_t>(value); }
 
 // PORT:BAUD[:DATA_BITS[:N|E|O]]
 void set_uart_format(std::vector<UartFormat>& formats, const std::string& text) {
     const auto parts = split(text, ':');
-    if (parts.size() < 2) throw std::runtime_error("PORT:BAUD must be given, not '" + text + "'");
+    if (parts.size() < 2 || parts.size() > 4) {
+        throw std::runtime_error("PORT:BAUD[:BITS[:N|E|O]] must be given, not '" + text + "'");
+    }
     const uint64_t port = number(parts[0]);
     if (port >= formats.size()) throw std::runtime_error("no serial port " + parts[0]);
     UartFormat format{bit_q8(number(parts[1]))};
-    if (parts.size() > 2) format.data_bits = word(number(parts[2]));
+    if (parts.size() > 2) format.data_bits = word(parts[2]);
     if (format.data_bits < 5 || format.data_bits > 9) {
         throw std::runtime_error("data bits must be from 5 to 9, not " + parts[2]);
     }
@@ -82,8 +100,9 @@ uint32_t ports_mask(const std::string& text) {
 }
 
 RandomLine random_line(const std::string& text) {
-    const auto v = numbers(text, ',', 7);
-    return {word(v[0]), word(v[1]), word(v[2]), word(v[3]), v[4], static_cast<int64_t>(v[5]), v[6]};
+    const auto v = split_into(7, text);
+    return {word(v[0]),   word(v[1]),   word(v[2]),  word(v[3]),
+            number(v[4]), cycles(v[5]), number(v[6])};
 }
 
 #if HARNESS_DEBUG
@@ -106,7 +125,7 @@ const std::map<std::string, Option>& table() {
     static const std::map<std::string, Option> options{
         {"--image", {"FILE", "load segments", [](O& o, S v) { o.images.push_back(v); }}},
         {"--peek", {"ADDRESS,BYTES", "read memory after the run", [](O& o, S v) {
-             const auto n = numbers(v, ',', 2);
+             const auto n = split_into(2, v);
              o.peeks.push_back({word(n[0]), word(n[1])});
          }}},
         {"--peeks-out", {"FILE", "what was read, in order", [](O& o, S v) { o.peeks_path = v; }}},
@@ -147,7 +166,7 @@ const std::map<std::string, Option>& table() {
         {"--stop-text", {"PORT:TEXT", "end when a serial port has sent the text", [](O& o, S v) {
              const size_t colon = v.find(':');
              if (colon == std::string::npos) throw std::runtime_error("PORT:TEXT must be given");
-             o.stop_text = {word(number(v.substr(0, colon))), v.substr(colon + 1)};
+             o.stop_text = {word(v.substr(0, colon)), v.substr(colon + 1)};
          }}},
         {"--console", {"", "serial port 0 on the terminal", [](O& o, S) { o.console = true; }}},
         {"--any-character", {"", "Ctrl-] on it does not end the simulation",
@@ -157,7 +176,7 @@ const std::map<std::string, Option>& table() {
                          [](O& o, S v) { o.jtag_port = tcp_port(v); }}},
 #endif
         {"--network-fd", {"N", "TAP device or datagram socket",
-                          [](O& o, S v) { o.network_fd = static_cast<int>(number(v)); }}},
+                          [](O& o, S v) { o.network_fd = file_descriptor(v); }}},
     };
     return options;
 }
@@ -169,7 +188,12 @@ uint32_t bit_q8(uint64_t baud) {
         throw std::runtime_error("baud must be from 1 to " + std::to_string(sys_clk_hz / 4) +
                                  ", not " + std::to_string(baud));
     }
-    return word((uint64_t{sys_clk_hz} * 256 + baud / 2) / baud);
+    const uint64_t bit = (uint64_t{sys_clk_hz} * 256 + baud / 2) / baud;
+    if (bit > UINT32_MAX) {
+        throw std::runtime_error("a bit must take less than 2**24 cycles, which at " +
+                                 std::to_string(baud) + " baud it does not");
+    }
+    return static_cast<uint32_t>(bit);
 }
 
 Options parse_options(int argc, char** argv) {

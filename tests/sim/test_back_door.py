@@ -61,6 +61,28 @@ def test_bytes_are_where_they_were_put(model, tmp_path_factory, written):
         (["--cycles"], "--cycles needs N"),
         (["--cycles", "many"], "--cycles: a number must be given, not 'many'"),
         (["--cycles", str(1 << 63)], f"--cycles: must be below 2**63, not '{1 << 63}'"),
+        *(
+            (["--cycles", text], f"--cycles: a number must be given, not '{text}'")
+            for text in ("", "-1", "+1", " 1", "1 ", "1k", "0x", "0x-1", "1.0")
+        ),
+        (["--stop-frames", str(1 << 64)], f"--stop-frames: must be below 2**64, not '{1 << 64}'"),
+        (["--peek", "0x100000000,1"], "--peek: must be below 2**32, not '0x100000000'"),
+        (["--peek", "0x10000000,4294967297"], "--peek: must be below 2**32, not '4294967297'"),
+        (["--peek", "5,1,"], "--peek: 2 numbers must be given, not '5,1,'"),
+        (
+            ["--random-line", "0,1,4294967296,0,1,0,1"],
+            "--random-line: must be below 2**32, not '4294967296'",
+        ),
+        (
+            ["--random-line", f"0,1,1,0,1,{1 << 63},1"],
+            f"--random-line: must be below 2**63, not '{1 << 63}'",
+        ),
+        (["--stop-text", "4294967296:x"], "--stop-text: must be below 2**32, not '4294967296'"),
+        (["--network-fd", "4294967296"], "--network-fd: must be below 2**31, not '4294967296'"),
+        (["--wire", "0,"], "--wire: a number must be given, not ''"),
+        (["--uart-format", "0:9600:4294967304"], "--uart-format: must be below 2**32"),
+        (["--uart-format", "0:9600:8:N:1"], "--uart-format: PORT:BAUD[:BITS[:N|E|O]] must be"),
+        (["--uart-format", "0:5"], "--uart-format: a bit must take less than 2**24 cycles"),
         (["--image", "/nonexistent"], "cannot read /nonexistent"),
         (["--mii-hz", "0"], "--mii-hz must be from 1 to"),
         (["--uart-format", "9:9600"], "no serial port 9"),
@@ -69,7 +91,8 @@ def test_bytes_are_where_they_were_put(model, tmp_path_factory, written):
     ],
 )
 def test_what_can_t_be_done_is_said(model, words, message):
-    done = run_harness(model, *words)
+    # Nothing runs for long if it is not said.
+    done = run_harness(model, "--cycles", 1, *words)
     assert done.returncode == RunEnd.ERROR
     assert message in done.stderr
 
