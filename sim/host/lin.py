@@ -6,17 +6,21 @@
 from __future__ import annotations
 
 import enum
+import itertools
+import random
 import select
 import socket
 import struct
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .errors import HostError
 
 HOST_PORT = 7200
 ALL_PORTS = 0xFF
+#: A port that no board has.
+NO_PORT = 0xFE
 MOST_RECORDS = 64
 _ANSWER, _FAILED, _REPORT = 0x80, 0xC0, 0x40
 _RECORD = struct.Struct(">BBBBI8s")
@@ -131,21 +135,16 @@ def decode(datagram: bytes) -> list[Record]:
     ]
 
 
-def _repeats(request: Record, answer: Record) -> bool:
-    """Whether an answer has what it repeats of its request; data that are read are its own."""
-    return (
-        answer.what & _ANSWER != 0
-        and (answer.what & ~_FAILED, answer.port, answer.identifier)
-        == (request.what, request.port, request.identifier)
-        and (request.what == Request.READ or answer.data == request.data)
-    )
+def _mark(number: int) -> Record:
+    """A request that does nothing, and whose answer repeats the number."""
+    return Record(Request.UNWATCH, NO_PORT, number=number)
 
 
-def _is_answer(requests: Sequence[Record], records: Sequence[Record]) -> bool:
-    """Whether a datagram answers another: record by record, or in one that calls it malformed."""
+def _is_answer(mark: Record, records: Sequence[Record]) -> bool:
+    """Whether a datagram answers the one that ends in the mark, or calls one malformed."""
     if len(records) == 1 and records[0].what == _FAILED:
         return True
-    return len(records) == len(requests) and all(map(_repeats, requests, records))
+    return len(records) > 0 and records[-1] == replace(mark, what=mark.what | _ANSWER)
 
 
 class LinClient:
@@ -154,6 +153,7 @@ class LinClient:
     def __init__(self, address: str, port: int = HOST_PORT) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.connect((address, port))
+        self._numbers = itertools.count(random.randrange(1 << 32))
         #: Reports that came while an answer was waited for.
         self.reports: list[Record] = []
 
@@ -166,17 +166,21 @@ class LinClient:
     def ask(self, *requests: Record) -> list[Record]:
         """Have requests carried out; their answers.
 
-        A request whose answer is lost goes out again. Raises ``LinError`` for the first that the
-        board refused, ``HostError`` if it does not answer.
+        A request whose answer is lost goes out again; an answer that comes late is not taken for
+        that of the next. Raises ``LinError`` for the first that the board refused, ``HostError`` if
+        it does not answer, ``ValueError`` for more requests than a datagram has room for.
         """
+        if len(requests) >= MOST_RECORDS:
+            raise ValueError(f"requests must be fewer than {MOST_RECORDS}, not {len(requests)}")
+        mark = _mark(next(self._numbers) % (1 << 32))
         while (stale := self._receive(0)) is not None:
             self._keep_reports(stale)
         for _ in range(_TRIES):
-            self._socket.send(encode(requests))
+            self._socket.send(encode([*requests, mark]))
             deadline = time.monotonic() + _TRY_S
             while (left := deadline - time.monotonic()) > 0:
                 records = self._receive(left) or []
-                if _is_answer(requests, records):
+                if _is_answer(mark, records):
                     return self._checked(requests, records)
                 self._keep_reports(records)
         raise HostError("no board answers at {}, UDP port {}".format(*self._socket.getpeername()))
@@ -204,4 +208,4 @@ class LinClient:
         for request, answer in zip(requests, answers, strict=False):
             if answer.failure is not None:
                 raise LinError(f"{request} failed: {answer.failure.name}")
-        return answers
+        return answers[: len(requests)]

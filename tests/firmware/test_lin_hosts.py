@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from host_build import ROOT, examples
@@ -133,6 +134,15 @@ def test_watchers_are_remembered_by_port_up_to_a_limit(lin):
         ask(lin, Record(Request.UNWATCH, host.ALL_PORTS), peer=peer)
 
 
+def test_what_does_nothing_is_answered_with_its_number(lin):
+    ask(lin, Record(Request.WATCH, host.ALL_PORTS), peer=7)
+    mark = Record(Request.UNWATCH, host.NO_PORT, number=0xFEDC_BA98)
+    *_, answer = ask(lin, Record(Request.READ, 0, 0x12), mark, peer=7)
+    assert answer == replace(mark, what=Request.UNWATCH | ANSWER)
+    assert int(lin.command("watchers", 3)[0], 16) == 1
+    ask(lin, Record(Request.UNWATCH, host.ALL_PORTS), peer=7)
+
+
 @examples(400)
 @given(
     payload=st.binary(max_size=80)
@@ -177,4 +187,7 @@ def test_both_sides_have_the_same_numbers():
     failed = numbers_of(results[1], "LIN_") | numbers_of(refusals[1], "LIN_HOST_")
     assert failed == {each.name: each for each in Failure} | {"OK": 0}
     assert f"LIN_HOST_PORT = {host.HOST_PORT}," in udp
+    assert f"LIN_HOST_MOST_RECORDS = {host.MOST_RECORDS}," in udp
+    assert f"LIN_HOST_ALL_PORTS = {host.ALL_PORTS:#x}," in udp
+    assert f"LIN_HOST_NO_PORT = {host.NO_PORT:#x}," in udp
     assert Counter.FIRST_OUTCOME == 16

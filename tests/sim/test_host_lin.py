@@ -50,7 +50,9 @@ class StandIn(threading.Thread):
 
 
 def answers(asked: list[Record], number: int = 0) -> list[Record]:
-    return [replace(each, what=each.what | ANSWER, number=number) for each in asked]
+    """The board's answers: all but that to the mark at the end bring a number of their own."""
+    *requests, mark = (replace(each, what=each.what | ANSWER) for each in asked)
+    return [*(replace(each, number=number) for each in requests), mark]
 
 
 @pytest.fixture
@@ -67,47 +69,56 @@ def client(board) -> Iterator[LinClient]:
         yield one
 
 
-@pytest.mark.parametrize(
-    "late",
-    [
-        Record(Request.WAKE, 0, 0x10),
-        Record(Request.READ, 1, 0x10),
-        Record(Request.READ, 0, 0x11),
-    ],
-)
-def test_an_answer_to_another_request_is_not_taken(board, client, late):
-    board.answer = lambda asked: [answers([late], number=1), answers(asked, number=2)]
-    (answer,) = client.ask(Record(Request.READ, 0, 0x10))
-    assert (answer.identifier, answer.number) == (0x10, 2)
-    board.answer = lambda asked: [answers([*asked, late], number=1), answers(asked, number=2)]
-    assert client.ask(Record(Request.READ, 0, 0x10))[0].number == 2
+READ = Record(Request.READ, 0, 0x10)
 
 
-def test_an_answer_to_other_data_is_not_taken(board, client):
-    earlier, later = (Record(Request.SET, 0, 0x10, data) for data in (b"a", b"b"))
-    board.answer = lambda asked: [answers([earlier]), answers(asked)]
-    assert client.ask(later)[0].data == b"b"
+@pytest.mark.parametrize("earlier", [READ, Record(Request.WAKE, 0), Record(Request.READ, 0, 0x11)])
+def test_a_late_answer_to_an_earlier_request_is_not_taken(board, client, earlier):
+    client.ask(earlier)
+    (before,) = board.asked
+    board.answer = lambda asked: [answers(before, number=1), answers(asked, number=2)]
+    assert [answer.number for answer in client.ask(READ)] == [2]
+    assert [answer.number for answer in client.ask(READ, READ)] == [2, 2]
+
+
+def test_a_request_that_is_repeated_takes_whichever_answer_comes_first(board, client, monkeypatch):
+    monkeypatch.setattr(lin, "_TRY_S", 0.05)
+    first: list[Record] = []
+
+    def answer(asked: list[Record]) -> list[list[Record]]:
+        if not first:
+            first.extend(asked)
+            return []
+        return [answers(first, number=1)]
+
+    board.answer = answer
+    assert client.ask(READ)[0].number == 1
 
 
 def test_an_answer_that_was_there_before_the_request_is_not_taken(board, client):
-    read = Record(Request.READ, 0, 0x10)
-    client.ask(read)
-    board.tell(answers([read], number=1))
+    client.ask(READ)
+    board.tell(answers(board.asked[0], number=1))
     board.tell([STATUS])
     board.answer = lambda asked: [answers(asked, number=2)]
-    assert client.ask(read)[0].number == 2
+    assert client.ask(READ)[0].number == 2
     assert client.reports == [STATUS]
 
 
+def test_more_requests_than_a_datagram_has_room_for_are_refused(board, client):
+    assert len(client.ask(*[READ] * 63)) == 63
+    with pytest.raises(ValueError, match="requests must be fewer than 64, not 64"):
+        client.ask(*[READ] * 64)
+    assert len(board.asked) == 1
+
+
 def test_refusals_are_answers(board, client):
-    refused = Record(Request.READ, 0, 0x10)
-    failed = replace(refused, what=refused.what | FAILED, number=Failure.NO_SUCH_FRAME)
-    board.answer = lambda _: [[failed]]
+    failed = replace(READ, what=READ.what | FAILED, number=Failure.NO_SUCH_FRAME)
+    board.answer = lambda asked: [[failed, *answers(asked[1:])]]
     with pytest.raises(LinError, match="failed: NO_SUCH_FRAME"):
-        client.ask(refused)
+        client.ask(READ)
     board.answer = lambda _: [[Record(FAILED, 0, number=Failure.MALFORMED)]]
     with pytest.raises(LinError, match="failed: MALFORMED"):
-        client.ask(refused, refused)
+        client.ask(READ, READ)
 
 
 def test_reports_do_not_put_off_that_a_board_is_asked_again(board, client, monkeypatch):

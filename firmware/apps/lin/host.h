@@ -28,6 +28,10 @@
  * `number` says why: a lin_result_t, or LIN_HOST_ERRORS. A datagram that is no number of whole records, or
  * whose records have another byte 0, is answered by one record of failed requests: nothing was done.
  *
+ * A host that repeats a request for want of an answer can tell late answers from those that it waits for: it
+ * ends each datagram with `unwatch` for LIN_HOST_NO_PORT, which does nothing and whose answer repeats
+ * `number`.
+ *
  * Reports (byte 0 is 0x40 plus the outcome) come in datagrams of their own, `number` is the cycle.
  */
 #ifndef TIERV_APPS_LIN_HOST_H
@@ -40,6 +44,7 @@ enum {
     LIN_HOST_RECORD_BYTES = 16,
     LIN_HOST_MOST_RECORDS = 64,
     LIN_HOST_ALL_PORTS = 0xff,
+    LIN_HOST_NO_PORT = 0xfe, /* no board has it */
     LIN_HOST_ANSWER = 0x80,
     LIN_HOST_FAILED = 0xc0,
     LIN_HOST_REPORT = 0x40
