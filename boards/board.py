@@ -216,7 +216,7 @@ class Board:
 
 def with_bios(board: Board) -> Board:
     """The board with its external memory as ``main_ram``, and LiteX's BIOS, which tests it and
-    loads programs into it.
+    loads programs into it. It may have fewer serial ports, the first ones.
 
     Raises ``ValueError`` for a board without such memory.
     """
@@ -237,7 +237,8 @@ def with_bios(board: Board) -> Board:
         changes["flash_boot_offset"] = board.flash.program_offset
         changes["bus_timeout_cycles"] = FLASH_TIMEOUT_CYCLES
     soc = replace(board.soc, **changes)
-    return replace(board, name=f"{board.name}{BIOS_SUFFIX}", soc=soc)
+    serial = board.serial[: soc.uarts]
+    return replace(board, name=f"{board.name}{BIOS_SUFFIX}", soc=soc, serial=serial)
 
 
 def with_debug(board: Board) -> Board:

@@ -1,8 +1,9 @@
 """Terasic DE0-Nano: no Ethernet; serial ports on the GPIO header JP1.
 
-Its 66 block RAMs of 1 KiB hold small local memories; with a BIOS, which takes half of them, smaller
-ones and small caches. The system clock is the oscillator's, which no
-vendor tool has confirmed; Quartus' own report is judged when it has run.
+Its 66 block RAMs of 1 KiB hold small local memories and two serial ports without time stamps: each
+buffer takes a block RAM, however small. With a BIOS, which takes half of them, there are smaller
+memories, small caches and neither ports nor a latency instrument. The system clock is the
+oscillator's, which no vendor tool has confirmed; Quartus' own report is judged when it has run.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ DE0_NANO = Board(
     speed_grade="-6",
     reset_n="key",
     console_where="JP1 10 (transmit) and 8 (receive)",
-    serial=(_jp1(13, 14), _jp1(15, 16), _jp1(17, 18), _jp1(19, 20)),
+    serial=(_jp1(13, 14), _jp1(15, 16)),
     io_standard="3.3-V LVTTL",
     soc=board_params(
         sys_clk_hz=50_000_000,
         ethernet=False,
+        uarts=2,
+        uart_stamps=False,
         echo_bins=256,
         itcm_bytes=32 << 10,
         dtcm_bytes=16 << 10,
@@ -47,6 +50,8 @@ DE0_NANO = Board(
             "dtcm_bytes": 4 << 10,
             "icache_bytes": 2 << 10,
             "dcache_bytes": 2 << 10,
+            "uarts": 0,
+            "echo_bins": 0,
             "cache_line_bytes": 64,
         },
     ),

@@ -75,7 +75,8 @@ def test_registers_and_lines_are_those_of_the_map(board: Board):
     for name, base in pages.items():
         page = soc_map.CSR_PAGES[name]
         assert base == soc_map.ORIGINS["csr"] + page * soc_map.CSR_PAGE_BYTES, name
-    assert {"uart", "serial", "timer0", "leds"} <= pages.keys()
+    assert {"uart", "timer0", "leds"} <= pages.keys()
+    assert ("serial" in pages) == (board.soc.uarts > 0)
     assert ("ethphy" in pages) == (board.phy is not Phy.NONE)
     # By DMA, but for a BIOS.
     mac = "ethmac" if board.soc.bios else "ethdma"
@@ -103,7 +104,7 @@ def test_the_project_is_complete_and_can_be_moved(board: Board):
     named = files_of(project)
     assert not [path.name for path in named if not path.is_file()]
     verilog = {path.name for path in named if path.suffix == ".v"}
-    serial = {source.name for source in SERIAL_SOURCES}
+    serial = {source.name for source in SERIAL_SOURCES if board.soc.uarts}
     assert verilog == {f"{board.name}.v", "tierv_cluster.v", *serial}
     contents = [path for path in named if path.name.startswith(("itcm_", "dtcm_"))]
     bytes_ = sum(len(path.read_text().split()) for path in contents)

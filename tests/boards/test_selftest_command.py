@@ -135,7 +135,7 @@ def test_a_program_and_a_file_together_are_refused(tmp_path):
 def test_the_simulated_board_has_the_boards_devices():
     board = find_board("de0_nano")
     soc = selftest.simulated_params(board)
-    assert (soc.sys_clk_hz, soc.uarts, soc.ethernet) == (50_000_000, 4, False)
+    assert (soc.sys_clk_hz, soc.uarts, soc.ethernet) == (50_000_000, 2, False)
     assert soc.mailbox
 
 
