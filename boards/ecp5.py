@@ -248,5 +248,6 @@ class Ecp5Flow:
     def _packed(self, config: str) -> Path:
         folder = self.project.folder / "packed"
         self._run([_PACK, "--compress", config, "packed.bit"], folder)
-        shutil.copyfile(folder / "packed.bit", self.bitstream)
+        # All at once: what is loaded is never a part of it, whenever this is interrupted.
+        (folder / "packed.bit").replace(self.bitstream)
         return self.bitstream

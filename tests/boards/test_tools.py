@@ -349,6 +349,12 @@ def test_a_bitstream_with_a_bios_is_packed_as_it_is_routed(elsewhere, monkeypatc
     monkeypatch.setattr(Ecp5Flow, "_run", pack)
     assert flow.pack_as_routed() == flow.bitstream
     assert flow.bitstream.read_text() == "routed and packed"
+    # Who is reading it when the next one is made reads all of it.
+    with flow.bitstream.open() as loading:
+        (flow.folder / "routed.config").write_text("routed again")
+        flow.pack_as_routed()
+        assert loading.read() == "routed and packed"
+    assert flow.bitstream.read_text() == "routed again and packed"
 
 
 def test_boards_are_listed():
