@@ -150,6 +150,8 @@ def run(**options) -> None:
         [options["firmware"], options["frames"]],
         [options[name] for name in ("pcap", "mailbox", "wave")],
     )
+    # What is no program is said before a model is built.
+    program = Program(options["firmware"])
     names = ("cpu", "cpu_variant", "uarts", "eth_dma", "eth_bits_per_second")
     hardware = {name: options[name] for name in names}
     soc = chosen_soc(**hardware, sys_clk_hz=options["sys_clk_hz"], uart_baud=options["uart_baud"])
@@ -159,7 +161,7 @@ def run(**options) -> None:
     frames = read_pcap(capture, soc.sys_clk_hz, speed=options["speed"]) if capture else []
     try:
         result = Simulation(_model(soc, path)).run(
-            Program(options["firmware"]),
+            program,
             cycles=options["cycles"],
             frames=frames,
             uart=options["uart_texts"],
@@ -214,12 +216,11 @@ def interactive(
         raise click.UsageError("--firmware and --bios exclude each other")
     check_outputs([firmware, socket_path], [pcap])
     soc = chosen_soc(**hardware)
+    program = Program(firmware) if firmware else None
     model = build_model(ModelParams(soc=soc))
     if bios:
         program = build_bios(soc)
-    elif firmware:
-        program = Program(firmware)
-    else:
+    elif program is None:
         program = build_firmware("services", model, usual_context(soc))
     end = run_interactively(
         model,

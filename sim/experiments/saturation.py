@@ -50,9 +50,9 @@ class Saturation(Experiment):
 
         Raises ``ValueError`` for a trace of which nothing is lost however fast it comes.
         """
-        setups = bench.setups("trace")
         wire = settings.clock_hz * _WIRE_BITS_PER_CYCLE // 4
         traffics = _traffics(settings)
+        setups = bench.setups("trace")
         cases = [(name, build) for name in traffics for build in Build]
 
         def case(item: tuple[int | str, Build]) -> float:

@@ -33,11 +33,11 @@ class Trace(Experiment):
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """The same traffic on all builds."""
-        setups = bench.setups("trace")
         if settings.trace is None:
             traffic = make_traffic(settings.seed, settings.length)
         else:
             traffic = read_trace(settings.trace, settings.length)
+        setups = bench.setups("trace")
 
         def case(build: Build) -> dict[str, Any]:
             delivery = replay(setups[build], traffic)

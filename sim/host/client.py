@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import select
-import socket
 import time
 from collections.abc import Callable, Sequence
 
 from . import protocol
+from .board_socket import connected
 from .errors import HostError
 from .protocol import Command, Item, ProtocolError, TransmitState
 
@@ -42,18 +42,8 @@ class SerialClient:
         self._sequence = itertools.cycle(range(1, 256))
         #: Called with each item that the board tells of itself.
         self.notified: Callable[[Item], None] = lambda _: None
-        self.control = self._open(address, control_port)
-        self.data = self._open(address, data_port + port)
-
-    @staticmethod
-    def _open(address: str, port: int) -> socket.socket:
-        end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        try:
-            end.connect((address, port))
-        except OSError:
-            end.close()
-            raise
-        return end
+        self.control = connected(address, control_port)
+        self.data = connected(address, data_port + port)
 
     def __enter__(self) -> SerialClient:
         return self

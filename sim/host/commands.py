@@ -6,10 +6,10 @@ import itertools
 import random
 import re
 import select
-import socket
 import time
 from dataclasses import dataclass
 
+from .board_socket import connected
 from .errors import HostError
 
 #: UDP port of the board, and the longest command that it takes, in bytes.
@@ -40,12 +40,7 @@ class CommandClient:
     def __init__(self, address: str, port: int = COMMAND_PORT, *, try_s: float = _TRY_S) -> None:
         self._try_s = try_s
         self._numbers = itertools.count(random.randrange(_NUMBERS))
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        try:
-            self._socket.connect((address, port))
-        except OSError as error:
-            self._socket.close()
-            raise HostError(f"no way to {address}, UDP port {port}: {error.strerror}") from None
+        self._socket = connected(address, port)
 
     def __enter__(self) -> CommandClient:
         return self

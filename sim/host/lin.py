@@ -9,12 +9,12 @@ import enum
 import itertools
 import random
 import select
-import socket
 import struct
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from .board_socket import connected
 from .errors import HostError
 
 HOST_PORT = 7200
@@ -151,8 +151,7 @@ class LinClient:
     """A socket for the LIN nodes of one board, closed at the end of a ``with``."""
 
     def __init__(self, address: str, port: int = HOST_PORT) -> None:
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.connect((address, port))
+        self._socket = connected(address, port)
         self._numbers = itertools.count(random.randrange(1 << 32))
         #: Reports that came while an answer was waited for.
         self.reports: list[Record] = []

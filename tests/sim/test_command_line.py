@@ -92,6 +92,16 @@ def test_mistakes_are_explained_in_a_line(words, message):
     assert "Traceback" not in done.output
 
 
+@pytest.mark.parametrize("command", ["run", "interactive"])
+def test_a_file_that_is_no_program_is_refused_before_a_model_is_built(monkeypatch, command):
+    built = []
+    monkeypatch.setattr("tierv.sim.__main__.build_model", built.append)
+    done = call(command, "--firmware", __file__)
+    assert done.exit_code == 1
+    assert f"firmware must be an ELF file, not {__file__}" in done.output.replace("\n", "")
+    assert not built
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

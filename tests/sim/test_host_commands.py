@@ -7,14 +7,17 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from tierv.sim.host.__main__ import main
+from tierv.sim.host.client import SerialClient
 from tierv.sim.host.commands import COMMAND_BYTES, COMMAND_PORT, Answer, CommandClient
 from tierv.sim.host.errors import HostError
+from tierv.sim.host.lin import LinClient
 
 FIRMWARE = Path(__file__).resolve().parents[2] / "firmware"
 #: A request's number and command, and which one it is; the answer's datagrams.
@@ -123,3 +126,14 @@ def test_a_udp_port_that_cannot_be_is_refused(command):
     done = CliRunner().invoke(main, [command[0], "--udp-port", "65536", *command[1:]])
     assert done.exit_code == 2
     assert "65536 is not in the range" in done.output
+
+
+@pytest.mark.parametrize(
+    ("client", "udp_port"),
+    [(CommandClient, 7100), (LinClient, 7200), (partial(SerialClient, port=0), 7000)],
+)
+def test_an_address_to_which_no_way_leads_is_named(client, udp_port):
+    # Nobody may broadcast unasked.
+    message = f"no way to 255.255.255.255, UDP port {udp_port}: Permission denied"
+    with pytest.raises(HostError, match=message):
+        client("255.255.255.255")

@@ -135,3 +135,13 @@ def test_a_capture_is_not_written_over_by_its_trace(tmp_path):
     data = path.read_bytes()
     assert CliRunner().invoke(main, ["trace-csv", str(path), "0.0.0.0", str(path)]).exit_code == 2
     assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("name", ["E4", "E5"])
+def test_a_file_that_is_no_trace_is_refused_before_a_model_is_built(monkeypatch, name):
+    built = []
+    monkeypatch.setattr("tierv.sim.experiments.bench.Bench.setups", lambda *_: built.append(name))
+    done = CliRunner().invoke(main, [name, "--trace", __file__])
+    assert done.exit_code == 1
+    assert "test_trace_file.py" in done.output
+    assert not built
