@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tierv.sim.experiments import EXPERIMENTS, report, saturation, switch, traffic
+from tierv.sim.experiments import EXPERIMENTS, report, saturation, shares, switch, traffic
 from tierv.sim.experiments.__main__ import main
 from tierv.sim.experiments.bench import Bench, Build
 from tierv.sim.experiments.experiment import Outcome, Settings
@@ -78,9 +78,33 @@ def test_every_cycle_is_one_tier_s_or_nobody_s():
     steps = [(0, 95, other), (2, 103, other), (2, 104, wait), (0, 107, other), (0, 110, wait)]
     steps += [(1, 150, other), (1, 152, wait), (0, 170, other)]
     retired = np.array([(cycle, pc, tier) for tier, cycle, pc in steps], DTYPES["RetireOut"])
-    shares = cycles_by_tier(SimpleNamespace(retired=retired), program, 100, 60)
-    assert shares == {"tier 0": 6, "tier 1": 2, "tier 2": 4, "idle": 48}
-    assert sum(shares.values()) == 60
+    found = cycles_by_tier(SimpleNamespace(retired=retired), program, 100, 60)
+    assert found == {"tier 0": 6, "tier 1": 2, "tier 2": 4, "idle": 48}
+    assert sum(found.values()) == 60
+
+
+def test_the_headline_of_shares_tells_what_was_lost_beside_the_cycles():
+    def row(lost: int) -> dict:
+        return {"sum": 672.0, "offered": 2_020, "lost": lost}
+
+    def case(mac: str, size: int, load: str) -> shares._Case:
+        return shares._Case(mac, Build.SINGLE, "echo", size, load)
+
+    headline = shares._headline(
+        {
+            case("dma", 64, "line rate"): row(11),
+            case("slots", 64, "line rate"): row(930),
+            case("dma", 64, "alone"): row(0),
+            case("slots", 1518, "line rate"): row(3),
+        }
+    )
+    assert headline == {
+        "S dma, echo of 64 bytes at line rate (cycles)": 672.0,
+        "S dma, echo of 64 bytes at line rate, lost (of 2,020)": 11,
+        "S slots, echo of 64 bytes at line rate (cycles)": 672.0,
+        "S slots, echo of 64 bytes at line rate, lost (of 2,020)": 930,
+        "other sizes and loads, lost in the worst trial": 3,
+    }
 
 
 def test_what_an_interrupt_takes_is_the_shift_of_the_rounds_after_it():
