@@ -1,4 +1,4 @@
-"""E17's verdict."""
+"""E17's verdict, and how long its trials are."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import pytest
 
 from tierv.sim.experiments import busy_ports
 from tierv.sim.experiments.bench import Build
+from tierv.sim.experiments.experiment import Settings
+from tierv.sim.experiments.frames import FCS_BYTES, UDP_OFFSET, wire_cycles
 from tierv.sim.experiments.rfc2544_trial import SIZES
 
 
@@ -26,3 +28,28 @@ def test_the_verdict_is_that_of_the_banked_build(build, changes, passes):
     ]
     next(row for row in rows if row["build"] == build).update(changes)
     assert busy_ports.passes(rows) is passes
+
+
+def test_frames_of_all_sizes_come_for_the_same_time_so_that_buffers_hide_little_loss():
+    sent = {}
+
+    class Recorder:
+        def run(self, *, frames, **_):
+            echoes = [frame for frame in frames if frame.data[UDP_OFFSET + 2 :][:2] == b"\0\7"]
+            sent[len(echoes[0].data) + FCS_BYTES] = [frame.cycle for frame in echoes]
+            raise StopIteration
+
+    settings = Settings(seed=1, clock_hz=100_000_000, length=busy_ports.BusyPorts.short_length)
+    for size in SIZES:
+        with pytest.raises(StopIteration):
+            busy_ports.run_trial(Recorder(), size, settings)
+    assert set(sent) == set(SIZES)
+    for size, cycles in sent.items():
+        assert cycles[-1] - cycles[0] == pytest.approx(6_000_000, abs=2 * wire_cycles(size, 10**8))
+    assert len(sent[64]) > 8_900
+
+
+def test_a_trial_longer_than_a_datagram_holds_is_refused():
+    settings = Settings(seed=1, clock_hz=100_000_000, length=81)
+    with pytest.raises(ValueError, match="length must be 80 ms at the most, not 81"):
+        busy_ports.run_trial(None, 64, settings)

@@ -107,6 +107,20 @@ def test_the_headline_of_shares_tells_what_was_lost_beside_the_cycles():
     }
 
 
+def test_shares_at_line_rate_are_watched_long_enough_for_a_slow_loss():
+    settings = Settings(seed=1, clock_hz=CLOCK_HZ, length=EXPERIMENTS["E3"].short_length)
+
+    def frames(size: int, load: str) -> int:
+        return shares._frames(shares._Case("dma", Build.BANKED, "echo", size, load), settings)
+
+    # What 24 buffers hide is 1.5 % or less; all trials last as long.
+    assert frames(64, "line rate") >= 24 / 0.015
+    for size in shares.SIZES:
+        lasts = frames(size, "line rate") * wire_cycles(size, CLOCK_HZ)
+        assert lasts == pytest.approx(100 * wire_cycles(1518, CLOCK_HZ), rel=0.001)
+        assert frames(size, "alone") == 100
+
+
 def test_what_an_interrupt_takes_is_the_shift_of_the_rounds_after_it():
     period, costs = 400, [0, 13, 104, 1]
     starts, lasts, time = [], [], 0
