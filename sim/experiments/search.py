@@ -4,6 +4,70 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+
+#: Places of the grid in a doubling, and those that are tried first on the way up.
+PLACES_PER_OCTAVE = 64
+_STRIDE = 16
+#: So far above the first loss it is looked for more, in strides: a doubling.
+_LOOK_ABOVE = PLACES_PER_OCTAVE // _STRIDE
+
+
+@dataclass(frozen=True)
+class Survival:
+    """What is known of the loads that something survives."""
+
+    #: The greatest load such that it and all that were tried below it survive; None: the least that
+    #: was tried does not.
+    highest: float | None
+    #: The greatest load tried above one that does not survive which survives all the same.
+    again: float | None = None
+
+
+def up_to_first_loss(
+    survives: Callable[[float], bool], *, first: float, least: float, most: float
+) -> Survival:
+    """Search a grid of loads for the first that does not survive; that one load survives says
+    nothing of those below it.
+
+    The grid is ``first`` times powers of the 64th root of 2 (1.1 %), and ``most`` at the end. From
+    ``first`` every 16th place is tried upwards (19 %) until one does not survive; if that is
+    ``first`` itself, every 64th downwards to ``least`` until one does. What is between the two is
+    halved. Then the four strides above the first loss are tried too, or above ``first``. Trials are
+    ``4 log2(most / first) + 10`` upwards or ``log2(first / least) + 12`` downwards at the most.
+    """
+
+    def load(place: int) -> float:
+        return min(first * 2 ** (place / PLACES_PER_OCTAVE), most)
+
+    good, bad = 0, 0
+    if survives(first):
+        while survives(load(bad := good + _STRIDE)):
+            good = bad
+            if load(good) == most:
+                return Survival(most)
+        above = bad
+    else:
+        above = 0
+        while not survives(load(good := bad - PLACES_PER_OCTAVE)):
+            if load(good - PLACES_PER_OCTAVE) < least:
+                return Survival(None, _highest_above(survives, load, above))
+            bad = good
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if survives(load(middle)):
+            good = middle
+        else:
+            bad = middle
+    return Survival(load(good), _highest_above(survives, load, above))
+
+
+def _highest_above(
+    survives: Callable[[float], bool], load: Callable[[int], float], place: int
+) -> float | None:
+    """The greatest load that survives, of some strides above a place."""
+    loads = [load(place + _STRIDE * strides) for strides in range(1, _LOOK_ABOVE + 1)]
+    return max(filter(survives, loads), default=None)
 
 
 def highest(

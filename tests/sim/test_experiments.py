@@ -134,35 +134,75 @@ def test_what_an_interrupt_takes_is_the_shift_of_the_rounds_after_it():
     assert list(taken) == costs[1:]
 
 
-@pytest.mark.parametrize("limit", [5.0, 40.0, 171.0])
-def test_the_search_finds_the_highest_compression(monkeypatch, limit):
-    class Delivery:
-        def __init__(self, lost: int) -> None:
-            self.lost = lost
-
-    monkeypatch.setattr(
-        saturation, "replay", lambda *_, compression, mii_hz: Delivery(int(compression > limit))
+def serial_bench() -> SimpleNamespace:
+    """A bench without models, one trial after the other."""
+    return SimpleNamespace(
+        setups=lambda _: dict.fromkeys(Build),
+        map=lambda function, items: [function(item) for item in items],
     )
-    found = saturation._highest_compression(None, SimpleNamespace(cycles=2_000), 1)
-    assert limit / 1.011 < found <= limit
 
 
-def test_a_trace_that_saturates_nothing_is_said_with_the_fastest_that_was_tried(monkeypatch):
+def lossy_replay(monkeypatch, survives) -> list[float]:
+    """Replays lose something unless the compression survives; they are listed as they are tried."""
     tried = []
 
     def replay(_setup, _traffic, *, compression, mii_hz):
         tried.append(compression)
-        assert len(tried) < 100
-        return SimpleNamespace(lost=0)
+        return SimpleNamespace(lost=int(not survives(compression)))
 
     monkeypatch.setattr(saturation, "replay", replay)
-    bench = SimpleNamespace(
-        setups=lambda _: dict.fromkeys(Build),
-        map=lambda function, items: [function(item) for item in items],
-    )
+    return tried
+
+
+@pytest.mark.parametrize("limit", [1.0, 5.0, 25.0, 40.0, 171.0])
+def test_the_search_finds_the_highest_compression(monkeypatch, limit):
+    tried = lossy_replay(monkeypatch, lambda compression: compression <= limit)
+    found = saturation._survival(None, SimpleNamespace(cycles=2_000), 1)
+    assert limit / 1.011 < found.highest <= limit
+    assert found.again is None
+    assert len(tried) <= 4 * math.log2(2_000 / 25) + 10
+
+
+@pytest.mark.parametrize(("lost", "again"), [((30, 37), 70.71), ((24, 26), 50.0), ((5, 26), 50.0)])
+def test_a_loss_below_a_speed_that_survives_ends_k_and_is_told(monkeypatch, lost, again):
+    def survives(compression: float) -> bool:
+        return compression < 60 or compression == pytest.approx(70.71, rel=1e-3)
+
+    tried = lossy_replay(monkeypatch, lambda one: survives(one) and not lost[0] <= one <= lost[1])
+    found = saturation._survival(None, SimpleNamespace(cycles=2_000), 1)
+    below = [one for one in tried if one < lost[0]]
+    assert found.highest == max(below)
+    assert lost[0] / 1.011 < found.highest < lost[0]
+    assert found.again == pytest.approx(again, rel=1e-3)
+
+
+def test_a_trace_that_loses_at_every_speed_is_said_and_not_searched_for_ever(monkeypatch):
+    tried = lossy_replay(monkeypatch, lambda _: len(tried) > 1_000)
+    with pytest.raises(ValueError, match="B loses some of trace 3 at every speed tried, from 0.78"):
+        run(serial_bench(), "E5", 5_000)
+    assert len(tried) == 10
+    assert min(tried) == 25 / 32
+
+
+def test_builds_are_searched_alike_and_their_second_survival_is_counted(monkeypatch):
+    tried = lossy_replay(monkeypatch, lambda one: one < 60 and not 35 < one < 36)
+    outcome = run(serial_bench(), "E5", 5_000)
+    searches = len(tried) // (3 * 10)
+    assert tried == tried[:searches] * 30
+    assert outcome.headline["k(B)/k(polled), worst"] == 1
+    for build in Build:
+        name = f"{build}, traces without loss again above the first"
+        assert outcome.headline[name] == 10
+    row = outcome.rows[0]
+    assert row["k(polled)"] < 36 < row["again(polled)"]
+
+
+def test_a_trace_that_saturates_nothing_is_said_with_the_fastest_that_was_tried(monkeypatch):
+    tried = lossy_replay(monkeypatch, lambda _: True)
     with pytest.raises(ValueError, match="trace 3 never saturates B: .* even 5,000 times as fast"):
-        run(bench, "E5", 5_000)
+        run(serial_bench(), "E5", 5_000)
     assert max(tried) == 5_000
+    assert len(tried) <= 4 * math.log2(5_000 / 25) + 10
 
 
 def test_the_interval_is_student_s():
