@@ -35,9 +35,9 @@ class Saturation(Experiment):
     nothing. All builds are searched in the same way on the same grid, 25 times powers of the 64th
     root of 2: from 25 on every 16th until the first loss (19 % apart), or if there is one at 25
     every 64th downwards to 0.78, and what is between is halved, to 1.1 %. A loss can come from how
-    events happen to meet, so that a higher compression loses nothing again: four more, up to twice
-    the first loss, are tried, and the greatest without loss is told beside k. Trials are 102 at the
-    most, for a trace of 200 M cycles of which nothing is lost, and usually 13.
+    events happen to meet, so that a higher compression loses nothing again: four more, up to 1.41
+    times the first loss, are tried, and the greatest without loss is told beside k. Trials are 102
+    at the most, for a trace of 200 M cycles of which nothing is lost, and usually 14.
 
     There are ten traces, whose random seeds follow the given one, and the ratio of two builds is
     taken trace by trace. With ``--trace`` a recorded trace's busiest second is the only one.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 #: Places of the grid in a doubling, and those that are tried first on the way up.
 PLACES_PER_OCTAVE = 64
 _STRIDE = 16
-#: So far above the first loss it is looked for more, in strides: a doubling.
-_LOOK_ABOVE = PLACES_PER_OCTAVE // _STRIDE
+#: Above the first loss so many places are looked at, half a stride apart.
+_LOOK_ABOVE = 4
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,9 @@ def up_to_first_loss(
     The grid is ``first`` times powers of the 64th root of 2 (1.1 %), and ``most`` at the end. From
     ``first`` every 16th place is tried upwards (19 %) until one does not survive; if that is
     ``first`` itself, every 64th downwards to ``least`` until one does. What is between the two is
-    halved. Then the four strides above the first loss are tried too, or above ``first``. Trials are
-    ``4 log2(most / first) + 10`` upwards or ``log2(first / least) + 12`` downwards at the most.
+    halved. Then four places above the first loss, or above ``first``, are tried too, each 8 above
+    the one before (9 %). Trials are ``4 log2(most / first) + 10`` upwards or
+    ``log2(first / least) + 12`` downwards at the most.
     """
 
     def load(place: int) -> float:
@@ -46,12 +47,10 @@ def up_to_first_loss(
             good = bad
             if load(good) == most:
                 return Survival(most)
-        above = bad
     else:
-        above = 0
         while not survives(load(good := bad - PLACES_PER_OCTAVE)):
             if load(good - PLACES_PER_OCTAVE) < least:
-                return Survival(None, _highest_above(survives, load, above))
+                return Survival(None, _highest_above(survives, load, 0))
             bad = good
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -59,14 +58,14 @@ def up_to_first_loss(
             good = middle
         else:
             bad = middle
-    return Survival(load(good), _highest_above(survives, load, above))
+    return Survival(load(good), _highest_above(survives, load, max(bad, 0)))
 
 
 def _highest_above(
     survives: Callable[[float], bool], load: Callable[[int], float], place: int
 ) -> float | None:
-    """The greatest load that survives, of some strides above a place."""
-    loads = [load(place + _STRIDE * strides) for strides in range(1, _LOOK_ABOVE + 1)]
+    """The greatest load that survives, of some above a place."""
+    loads = [load(place + _STRIDE // 2 * number) for number in range(1, _LOOK_ABOVE + 1)]
     return max(filter(survives, loads), default=None)
 
 
