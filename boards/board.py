@@ -27,7 +27,7 @@ LITTLE_MEMORY = {"itcm_bytes": 96 << 10, "eth_rx_slots": 4, "eth_tx_slots": 2, "
 LITTLE_DEFINES = (
     "NET_RECEIVE_PACKETS=6",
     "NET_APPLICATION_HOLD=4",
-    "NET_SERIAL_PACKETS=8",
+    "NET_SERIAL_PACKETS=7",
     "TERMINAL_TRANSMIT_WORDS=512",
     "LIN_NODES=2",
 )

@@ -271,3 +271,11 @@ def test_the_firmware_starts_anew_at_every_reset():
     assert images["itcm"].startswith(code.data)
     assert images["itcm"].endswith(data.data)
     assert data.run_address == soc_map.ORIGINS["dtcm"]
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_firmware_of_a_board_fits_its_memories(name):
+    project = emitted(BOARDS[name])
+    # The linker leaves room for the stack, or fails.
+    images = memory_images(build_program(project), project.memory_bytes)
+    assert images["itcm"]
