@@ -80,7 +80,7 @@ def _config_header(params: CoreParams) -> str:
 #include <cstdint>
 constexpr uint32_t IMEM_BASE = {params.imem.base:#x}u, IMEM_BYTES = {params.imem.size_bytes:#x}u;
 constexpr uint32_t DMEM_BASE = {params.dmem.base:#x}u, DMEM_BYTES = {params.dmem.size_bytes:#x}u;
-constexpr unsigned LINES = {params.lines}, TIER_BITS = {params.tier_bits};
+constexpr unsigned LINES = {params.lines}, TIERS = {params.tiers}, TIER_BITS = {params.tier_bits};
 struct __attribute__((packed)) TraceRecord {{
 {fields}
 }};

@@ -171,8 +171,8 @@ void Bench::serve_console(uint32_t offset) {
             code_ = word;
             break;
         case 4: std::putchar(static_cast<int>(word & 0xff)); break;
-        case 8: lines_ |= word; break;
-        case 12: lines_ &= ~word; break;
+        case 8: lines_.high |= word; break;
+        case 12: lines_.high &= ~word; break;
         case 16: std::printf("%08x\n", word); break;
         case 20:
             marks_.emplace_back(cycle_, word);
@@ -225,23 +225,25 @@ void Bench::serve_bus() {
     if (core_.wb_ack || core_.wb_err) wait_ = -1;
 }
 
-void Bench::drive_lines() {
-    const unsigned period = options_.line_period * (cycle_ < options_.line_calm ? 1 : kCalmFactor);
-    if (period && random() % period == 0) {
-        const unsigned line = random() % LINES;
-        lines_ |= 1u << line;
-        falls_[line] = options_.pulse ? cycle_ + options_.pulse : 0;
-    }
-    for (const Raise& raise : options_.raises) {
-        if (raise.cycle != cycle_) continue;
-        lines_ |= 1u << raise.line;
-        falls_[raise.line] = cycle_ + 1;
-    }
-    for (unsigned line = 0; line < LINES; line++)
-        if (falls_[line] == cycle_ && cycle_) lines_ &= ~(1u << line);
-    if (lines_ != core_.lines && events_.is_open())
-        events_ << cycle_ << " lines " << std::hex << lines_ << std::dec << "\n";
-    core_.lines = lines_;
+void Bench::draw_rise(Pulses& inputs, unsigned period, unsigned count) {
+    period *= cycle_ < options_.line_calm ? 1 : kCalmFactor;
+    if (period && random() % period == 0)
+        inputs.rise(random() % count, options_.pulse ? cycle_ + options_.pulse : 0);
+}
+
+void Bench::drive_inputs() {
+    draw_rise(lines_, options_.line_period, LINES);
+    draw_rise(timer_, options_.timer_period, TIERS);
+    for (const Raise& raise : options_.raises)
+        if (raise.cycle == cycle_) lines_.rise(raise.line, cycle_ + 1);
+    lines_.fall(cycle_);
+    timer_.fall(cycle_);
+    if (lines_.high != core_.lines && events_.is_open())
+        events_ << cycle_ << " lines " << std::hex << lines_.high << std::dec << "\n";
+    if (timer_.high != core_.timer && events_.is_open())
+        events_ << cycle_ << " timer " << std::hex << timer_.high << std::dec << "\n";
+    core_.lines = lines_.high;
+    core_.timer = timer_.high;
 }
 
 void Bench::record() {
@@ -368,7 +370,7 @@ int Bench::run(const Program& program) {
     }
     core_.rst = 0;
     for (; end_ == End::kLimit && cycle_ < options_.cycles; cycle_++) {
-        drive_lines();
+        drive_inputs();
         core_.eval();
         serve_bus();
         core_.eval();

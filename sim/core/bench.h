@@ -13,6 +13,7 @@
 #include "core_config.h"
 #include "host.h"
 #include "memory.h"
+#include "pulses.h"
 #if VM_TRACE
 #include "verilated_vcd_c.h"
 #endif
@@ -33,7 +34,7 @@ class Bench {
         uint32_t tohost = 0;
         std::string signature, trace, events, wave, result, coverage;
         unsigned wait_states = 0;
-        unsigned line_period = 0;
+        unsigned line_period = 0, timer_period = 0;
         uint64_t line_calm = UINT64_MAX;
         unsigned pulse = 0;
         std::vector<Raise> raises;
@@ -70,7 +71,9 @@ class Bench {
     void serve_bus();
     int draw_wait_states();
     void serve_console(uint32_t offset);
-    void drive_lines();
+    void drive_inputs();
+    // At random, once in a period of cycles, one of the inputs rises.
+    void draw_rise(Pulses& inputs, unsigned period, unsigned count);
     void record();
     // What retires, and what issues.
     void observe();
@@ -88,9 +91,7 @@ class Bench {
     Memory memory_;
     uint64_t random_state_;
     uint64_t cycle_ = 0;
-    uint32_t lines_ = 0;
-    // Cycle at which each line falls again; 0: not by itself.
-    uint64_t falls_[32] = {};
+    Pulses lines_, timer_;
     int wait_ = -1, memory_wait_ = -1;
     End end_ = End::kLimit;
     uint32_t code_ = 0;

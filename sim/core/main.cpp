@@ -21,11 +21,12 @@ const char kUsage[] = R"(usage: core_bench [options] PROGRAM.elf
   --signature FILE     write the words from begin_signature to end_signature, a line each
   --result FILE        write how the program ended, as JSON
   --trace FILE         write a record of every retired instruction
-  --events FILE        write a line for each change of the lines and each console mark
+  --events FILE        write a line for each change of lines or timers and each console mark
   --wait-states N      0 to N wait states a transfer, at random (0)
   --line-period N      raise one line every N cycles on average, at random (never)
-  --line-calm N        a sixteenth as often from cycle N on (never)
-  --pulse N            lower it again after N cycles (when the program does)
+  --timer-period N     raise a tier's timer every N cycles on average, at random (never)
+  --line-calm N        both a sixteenth as often from cycle N on (never)
+  --pulse N            lower them again after N cycles (when the program does)
   --seed N             of everything random (1)
   --wave FILE          write a VCD
   --mutation N         of a model with planted faults, the active one (none)
@@ -57,7 +58,7 @@ struct Job {
 
 Job parse(int argc, char** argv) {
     enum { kCycles = 1, kMemory, kConsole, kTohost, kSignature, kTrace, kEvents, kWait, kPeriod,
-           kCalm, kPulse, kSeed, kWave, kResult, kSweep, kSweepTiers,
+           kTimer, kCalm, kPulse, kSeed, kWave, kResult, kSweep, kSweepTiers,
            kSweepStep, kSweepPairs, kCoverage, kMutation, kHelp };
     const option known[] = {{"cycles", 1, nullptr, kCycles},
                             {"memory", 1, nullptr, kMemory},
@@ -68,6 +69,7 @@ Job parse(int argc, char** argv) {
                             {"events", 1, nullptr, kEvents},
                             {"wait-states", 1, nullptr, kWait},
                             {"line-period", 1, nullptr, kPeriod},
+                            {"timer-period", 1, nullptr, kTimer},
                             {"line-calm", 1, nullptr, kCalm},
                             {"pulse", 1, nullptr, kPulse},
                             {"seed", 1, nullptr, kSeed},
@@ -105,6 +107,7 @@ Job parse(int argc, char** argv) {
             case kEvents: options.events = optarg; break;
             case kWait: options.wait_states = static_cast<unsigned>(number(optarg)); break;
             case kPeriod: options.line_period = static_cast<unsigned>(number(optarg)); break;
+            case kTimer: options.timer_period = static_cast<unsigned>(number(optarg)); break;
             case kCalm: options.line_calm = number(optarg); break;
             case kPulse: options.pulse = static_cast<unsigned>(number(optarg)); break;
             case kSeed: options.seed = number(optarg); break;
