@@ -15,14 +15,13 @@ from pathlib import Path
 
 import click
 import encoding as rv
-from random_code import BUS_BASE, Mix
+from random_code import BUS_BASE, BUS_MEMORY_BYTES, Mix
 from random_program import CONSOLE, code_base, random_segments
 from worker_pool import WORKERS, run_in_workers
 
 from tierv.rtl.params import CoreParams
 from tierv.sim.core_model import CoreModel, CoreRun, read_trace
 
-BUS_MEMORY_BYTES = 0x10_0000
 CONSOLE_BYTES = 0x1000
 
 USUAL_MIX = Mix()
@@ -66,6 +65,8 @@ class Case:
     line_period: int = 60
     #: Cycles for which a line stays high.
     pulse: int = 25
+    #: Average cycles between rises of a timer, which stays high as long; 0: never.
+    timer_period: int = 0
 
     @property
     def command(self) -> str:
@@ -73,6 +74,7 @@ class Case:
         words = ["python", "tests/rtl/lockstep.py", "--core", self.core, "--seeds", str(self.seed)]
         words += ["--pieces", str(self.mix.pieces), "--wait-states", str(self.wait_states)]
         words += ["--line-period", str(self.line_period), "--pulse", str(self.pulse)]
+        words += ["--timer-period", str(self.timer_period)]
         for kind in Mix.kinds():
             words += [] if getattr(self.mix, kind) else ["--without", kind]
         return shlex.join(words)
@@ -99,6 +101,7 @@ def case_of_seed(core: str, seed: int, pieces: int) -> Case:
         wait_states=seed % 6,
         line_period=rng.choice((30, 60, 60, 200)) * CORES[core].tiers,
         pulse=rng.choice((1, 5, 25, 25, 100)),
+        timer_period=rng.choice((0, 100, 200, 500)),
     )
 
 
@@ -112,6 +115,7 @@ def run_core(case: Case, model: CoreModel, folder: Path, *more_options: str) -> 
     options += ["--cycles", cycles]
     if case.mix.interrupts:
         options += ["--line-period", case.line_period, "--pulse", case.pulse]
+        options += ["--timer-period", case.timer_period]
         # Lines that rise faster than handlers serve them may leave a program no time at all.
         options += ["--line-calm", cycles // 2]
     return model.run(elf, *map(str, options), *more_options)
@@ -123,22 +127,25 @@ def run_case(case: Case, model: CoreModel | None = None, *more_options: str) -> 
     Spike stays in memory: only in a process that is killed.
     """
     # Not in the process of the tests: Spike does not survive being taken down.
+    from input_model import read_inputs
     from reference import Reference
     from spike_tiers import MismatchError, Range, SpikeTiers
 
     params = CORES[case.core]
     segments = random_segments(case.seed, params, case.mix)
     with tempfile.TemporaryDirectory() as folder:
-        trace_file = Path(folder) / "trace"
+        trace_file, events = Path(folder) / "trace", Path(folder) / "events"
         run = run_core(
             case,
             model or CoreModel(params),
             Path(folder),
             "--trace",
             str(trace_file),
+            "--events",
+            str(events),
             *more_options,
         )
-        trace = read_trace(trace_file)
+        trace, (lines, timer) = read_trace(trace_file), read_inputs(events)
     ranges = [
         Range(params.imem.base, params.imem.size_bytes),
         Range(params.dmem.base, params.dmem.size_bytes),
@@ -148,7 +155,7 @@ def run_case(case: Case, model: CoreModel | None = None, *more_options: str) -> 
     entries = [code_base(params, tier) for tier in range(params.tiers)]
     spike = SpikeTiers(params, ranges, segments, entries)
     try:
-        instructions = Reference(params, spike).check(trace)
+        instructions = Reference(params, spike, lines, timer).check(trace)
     except MismatchError as difference:
         return Outcome(case, len(trace), str(difference))
     if run.status:
@@ -188,6 +195,8 @@ def _smaller(case: Case) -> Iterator[Case]:
             yield replace(case, mix=replace(mix, **{kind: False}))
     if case.wait_states:
         yield replace(case, wait_states=0)
+    if case.timer_period:
+        yield replace(case, timer_period=0)
 
 
 def describe(outcome: Outcome) -> str:
@@ -228,6 +237,9 @@ class _Seeds(click.ParamType):
     "--line-period", type=click.IntRange(1), help="Cycles, instead of what the seed says."
 )
 @click.option("--pulse", type=click.IntRange(1), help="Cycles, instead of what the seed says.")
+@click.option(
+    "--timer-period", type=click.IntRange(0), help="Cycles, instead of what the seed says."
+)
 @click.option("--without", multiple=True, type=click.Choice(Mix.kinds()), help="Leave out.")
 @click.option("--workers", type=click.IntRange(1), default=WORKERS, show_default=True)
 def main(
@@ -237,11 +249,13 @@ def main(
     wait_states: int | None,
     line_period: int | None,
     pulse: int | None,
+    timer_period: int | None,
     without: tuple[str, ...],
     workers: int,
 ) -> None:
     """Compare the core with Spike on random programs; shrink the first one that fails."""
     given = {"wait_states": wait_states, "line_period": line_period, "pulse": pulse}
+    given["timer_period"] = timer_period
     given = {name: value for name, value in given.items() if value is not None}
     cases = []
     for core in cores or ("3",):

@@ -19,6 +19,7 @@ UNMAPPED = ((0x5000_0000, 0x9000_0000), (0xA000_0000, 0xF000_0000))
 #: Where a tier puts code on the bus, from its BUS register on; no other store goes there.
 BUS_CODE = 0x300
 SHARED_BYTES = 256
+BUS_MEMORY_BYTES = 0x10_0000
 #: Values of funct3 that the opcodes of loads, stores, branches, jalr and CSRs leave unused.
 UNUSED_FUNCT3 = {
     0x03: (3, 6, 7),
@@ -30,6 +31,10 @@ UNUSED_FUNCT3 = {
 
 # Registers with a fixed use; the others are random.
 RETURN, LOCAL, BUS, SHARED, TARGET, COUNTER, FRAME = 1, 2, 3, 4, 5, 30, 31
+#: From LOCAL on: where the tier goes on if it is moved.
+RESUME_OFFSET = 0x3F4
+#: Words at a tier's base behind the first, at each of which it may go on.
+SLED = range(1, 9)
 FREE = [*range(6, 30)]
 INTERESTING = (0, 1, 2, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 0xFFFF_FFFE, 0x1234_5678)
 MSTATUS_MIE = 8
@@ -50,6 +55,8 @@ class Mix:
     interrupts: bool = True
     #: Tiers that stop each other and hold each other back.
     tiers: bool = True
+    #: Tiers that let a stopped one go on elsewhere.
+    moves: bool = True
     #: Multiply and divide.
     muldiv: bool = True
     #: Branches, jumps and calls.
@@ -72,6 +79,8 @@ class StraightLine:
         self._missing = [name for names in rv.BITS.values() for name in names]
         self._missing = [name for name in self._missing if name not in self._bits]
         self.words: list[int] = []
+        # Indices of functions that may be called.
+        self._functions: list[int] = []
 
     def _emit(self, *words: int) -> None:
         self.words.extend(words)

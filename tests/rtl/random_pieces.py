@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
-
 import encoding as rv
 from random_code import (
     BUS,
+    BUS_BASE,
     BUS_CODE,
+    BUS_MEMORY_BYTES,
     COUNTER,
     CSR,
     FREE,
@@ -15,34 +15,14 @@ from random_code import (
     MSTATUS_MIE,
     RETURN,
     TARGET,
-    Mix,
-    StraightLine,
 )
+from random_tiers import TierPieces
 
 from tierv.rtl.isa import LINES_PER_PRIORITY_CSR
-from tierv.rtl.params import CoreParams
 
 
-class Pieces(StraightLine):
-    """Emits pieces of one tier's program.
-
-    ``stoppable``: tiers that this one may stop and start again. Who may stop whom has no cycle, so
-    that no tier stays stopped.
-    """
-
-    def __init__(
-        self,
-        rng: random.Random,
-        params: CoreParams,
-        tier: int,
-        mix: Mix,
-        stoppable: tuple[int, ...] = (),
-    ) -> None:
-        super().__init__(rng, params, mix)
-        self._tier = tier
-        self._stoppable = stoppable
-        self._buffered = False
-        self._functions: list[int] = []
+class Pieces(TierPieces):
+    """Emits pieces of one tier's program."""
 
     def _emit_piece(self) -> None:
         mix = self._mix
@@ -60,15 +40,17 @@ class Pieces(StraightLine):
             choices += [(5, self._emit_exception)]
         if mix.bus:
             choices += [(2, self._emit_bus_mode), (1, self._emit_self_modification)]
-            choices += [(1, self._emit_bus_code)]
+            choices += [(1, self._emit_bus_code), (1, self._emit_bus_burst)]
         if mix.bus and mix.traps:
             choices += [(1, self._emit_late_error)]
         if mix.interrupts:
             choices += [(2, self._emit_wfi), (2, self._emit_post), (2, self._emit_lines)]
         if mix.tiers:
             choices += [(1, self._emit_ceiling), (1, self._emit_ignored_start)]
-            if self._stoppable:
-                choices += [(1, self._emit_stop)]
+            if self._subjects:
+                choices += [(2, self._emit_stop)]
+        if mix.moves:
+            choices += [(2, self._emit_resume)]
         weights = [weight for weight, _ in choices]
         self._rng.choices([emit for _, emit in choices], weights)[0]()
 
@@ -199,8 +181,16 @@ class Pieces(StraightLine):
                 )
             )
         elif self._mix.bus:
-            self._li(TARGET, self._unmapped())
-            self._emit(rv.jalr(RETURN, TARGET, 0))
+            self._emit_lost_jump()
+
+    def _emit_lost_jump(self) -> None:
+        """Go to where nothing is, at once or with the next word."""
+        # Of two memories, the last two words are of no effect.
+        imem = self._params.imem
+        end = self._rng.choice((imem.base + imem.size_bytes, BUS_BASE + BUS_MEMORY_BYTES))
+        address = self._rng.choice((self._unmapped(), end - 4, end - 8))
+        self._li(TARGET, address)
+        self._emit(rv.jalr(RETURN, TARGET, 0))
 
     def _emit_bus_mode(self) -> None:
         self._buffered = not self._buffered
@@ -280,22 +270,12 @@ class Pieces(StraightLine):
         self._li(TARGET, self._lines())
         self._emit(rv.csr(operation, self._destination(), CSR[name], TARGET))
 
-    def _emit_ceiling(self) -> None:
-        """A critical section."""
-        self._emit(rv.csr("csrrwi", 0, CSR["mceiling"], self._rng.randrange(self._params.tiers)))
-        self._emit_some(5)
-        self._emit(rv.csr("csrrwi", 0, CSR["mceiling"], 0))
-
-    def _emit_stop(self) -> None:
-        """Stop another tier for a while."""
-        others = sum(1 << tier for tier in self._stoppable if self._rng.random() < 0.5)
-        self._li(TARGET, others)
-        self._emit(rv.csr("csrrc", self._destination(), CSR["mtierrun"], TARGET))
-        self._emit_some(6)
-        self._li(TARGET, others)
-        self._emit(rv.csr("csrrs", self._destination(), CSR["mtierrun"], TARGET))
-
-    def _emit_ignored_start(self) -> None:
-        """PC and argument of a tier that is started, this one, can't be set."""
-        name = self._rng.choice((f"mtierpc{self._tier}", f"mtierarg{self._tier}"))
-        self._emit(rv.csr("csrrw", self._destination(), CSR[name], self._any()))
+    def _emit_bus_burst(self) -> None:
+        """Accesses to the bus, one behind the other."""
+        rng = self._rng
+        for _ in range(rng.randrange(2, 8)):
+            offset = 4 * rng.randrange(-0x100, 0xC0)
+            if rng.random() < 0.5:
+                self._emit(rv.load("lw", self._destination(), BUS, offset))
+            else:
+                self._emit(rv.store("sw", self._any(), BUS, offset))

@@ -10,6 +10,7 @@ from random_code import (
     BUS,
     BUS_BASE,
     BUS_BYTES,
+    BUS_MEMORY_BYTES,
     COUNTER,
     CSR,
     FRAME,
@@ -17,13 +18,16 @@ from random_code import (
     INTERESTING,
     LOCAL,
     MSTATUS_MIE,
+    RESUME_OFFSET,
     RETURN,
     SHARED,
     SHARED_BYTES,
+    SLED,
     TARGET,
     Mix,
 )
 from random_pieces import Pieces
+from random_tiers import Subject
 
 from tierv.rtl.isa import MAX_TIERS, Cause, Interrupt
 from tierv.rtl.params import CoreParams
@@ -33,6 +37,8 @@ CONSOLE = 0xF000_0000
 BUS_PROGRAMS = BUS_BASE + MAX_TIERS * BUS_BYTES
 #: Offsets in a tier's own data: the trap handler's frames, and the flag that it has finished.
 FRAME_OFFSET = 0x700
+#: Where LOCAL points.
+LOCAL_OFFSET = 0x400
 FRAME_BYTES = 0x40
 DONE_OFFSET = 0x7F0
 # Words of a frame.
@@ -66,12 +72,18 @@ class TierProgram(Pieces):
         """The words from the tier's base address on: a jump, the trap handler, functions, the
         program."""
         base = code_base(self._params, self._tier)
+        self._emit(rv.NOP, *(rv.NOP for _ in SLED))
+        resuming = len(self.words)
         self._emit(rv.NOP)
         handler = len(self.words)
         self._emit_handler()
         self._emit_functions()
+        self._patch_jump(resuming, len(self.words))
+        self._emit_resuming(base + 4 * handler)
         self.words[0] = rv.jal(0, 4 * len(self.words))
         self._emit_setup(base + 4 * handler)
+        #: Address at which the tier goes on if it is moved before it says where else.
+        self.resume = base + 4 * len(self.words)
         limit = code_bytes(self._params) // 4 - 120
         for _ in range(self._mix.pieces):
             if len(self.words) > limit:
@@ -79,6 +91,18 @@ class TierProgram(Pieces):
             self._emit_piece()
         self._emit_epilogue()
         return self.words
+
+    def _emit_resuming(self, handler: int) -> None:
+        """Go on after a move: mscratch is set, all else may be anything."""
+        self._emit(rv.FENCE, rv.csr("csrrwi", 0, CSR["mceiling"], 0))
+        self._li(TARGET, handler)
+        self._emit(rv.csr("csrrw", 0, CSR["mtvec"], TARGET))
+        self._emit_bases()
+        # Those that it had stopped.
+        self._li(TARGET, sum(1 << subject.tier for subject in self._subjects))
+        self._emit(rv.csr("csrrs", FREE[0], CSR["mtierrun"], TARGET))
+        self._emit_enables()
+        self._emit(rv.load("lw", TARGET, LOCAL, RESUME_OFFSET), rv.jalr(0, TARGET, 0))
 
     def _patch_jump(self, place: int, target: int) -> None:
         self.words[place] = rv.jal(0, 4 * (target - place))
@@ -192,17 +216,24 @@ class TierProgram(Pieces):
         self._emit(rv.csr("csrrw", 0 if self._tier == 0 else FREE[1], CSR["mscratch"], FRAME))
         self._li(FRAME, handler)
         self._emit(rv.csr("csrrw", 0, CSR["mtvec"], FRAME))
-        self._li(LOCAL, local_data(params, self._tier) + 0x400)
-        self._li(BUS, BUS_BASE + self._tier * BUS_BYTES + 0x400)
-        self._li(SHARED, params.dmem.base + params.dmem.size_bytes - SHARED_BYTES)
+        self._emit_bases()
         for register in (RETURN, TARGET, COUNTER, FRAME, *FREE):
             self._li(register, rng.choice((rng.getrandbits(32), rng.choice(INTERESTING))))
         if self._tier == 0:
             self._emit_start()
+        self._emit_enables()
+
+    def _emit_bases(self) -> None:
+        params = self._params
+        self._li(LOCAL, local_data(params, self._tier) + LOCAL_OFFSET)
+        self._li(BUS, BUS_BASE + self._tier * BUS_BYTES + 0x400)
+        self._li(SHARED, params.dmem.base + params.dmem.size_bytes - SHARED_BYTES)
+
+    def _emit_enables(self) -> None:
         if self._mix.interrupts:
             self._li(TARGET, self._lines())
             self._emit(rv.csr("csrrw", 0, CSR["mlinemask"], TARGET))
-            self._li(TARGET, 1 << Interrupt.MSI | 1 << Interrupt.MEI)
+            self._li(TARGET, sum(1 << code for code in Interrupt))
             self._emit(
                 rv.csr("csrrw", 0, CSR["mie"], TARGET),
                 rv.csr("csrrsi", 0, CSR["mstatus"], MSTATUS_MIE),
@@ -245,17 +276,37 @@ def random_segments(seed: int, params: CoreParams, mix: Mix) -> dict[int, bytes]
 
     With fewer pieces, a tier's program is the beginning of the longer one.
     """
-    rng = random.Random(seed)
-    ranks = rng.sample(range(params.tiers), params.tiers)
+    subjects = _subjects(random.Random(seed), params)
     segments = {}
+    data = bytearray(random.Random(f"{seed} data").randbytes(params.dmem.size_bytes))
     for tier in range(params.tiers):
         own = random.Random(f"{seed} {tier}")
-        stoppable = tuple(n for n in range(params.tiers) if ranks[n] > ranks[tier])
-        words = TierProgram(own, params, tier, mix, stoppable).generate()
+        program = TierProgram(own, params, tier, mix, subjects[tier])
+        words = program.generate()
         segments[code_base(params, tier)] = struct.pack(f"<{len(words)}I", *words)
-    data = bytearray(rng.randbytes(params.dmem.size_bytes))
-    for tier in range(params.tiers):
-        done = local_data(params, tier) - params.dmem.base + DONE_OFFSET
-        data[done : done + 4] = bytes(4)
+        place = local_data(params, tier) - params.dmem.base
+        struct.pack_into("<I", data, place + DONE_OFFSET, 0)
+        struct.pack_into("<I", data, place + LOCAL_OFFSET + RESUME_OFFSET, program.resume)
     segments[params.dmem.base] = bytes(data)
+    # What is ahead of the end of a memory.
+    for end in (params.imem.base + params.imem.size_bytes, BUS_BASE + BUS_MEMORY_BYTES):
+        segments[end - 8] = struct.pack("<2I", rv.NOP, rv.NOP)
     return segments
+
+
+def _subjects(rng: random.Random, params: CoreParams) -> list[tuple[Subject, ...]]:
+    """For each tier, those that it may stop: the ones of higher rank; or, so that they can also be
+    moved, ones that nobody else stops."""
+    tiers = range(params.tiers)
+    ranks = rng.sample(tiers, params.tiers)
+    movable = rng.random() < 0.7
+    masters = [rng.randrange(rank) if rank else None for rank in ranks]
+
+    def subject(tier: int) -> Subject:
+        frame = local_data(params, tier) + FRAME_OFFSET
+        return Subject(tier, code_base(params, tier), frame, movable)
+
+    def is_subject(tier: int, master: int) -> bool:
+        return masters[tier] == ranks[master] if movable else ranks[tier] > ranks[master]
+
+    return [tuple(subject(t) for t in tiers if is_subject(t, master)) for master in tiers]

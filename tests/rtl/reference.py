@@ -1,14 +1,15 @@
 """Spike as the reference: one instance per tier, compared with the core step by step.
 
 The trace says in which order the tiers' instructions took effect, and where a tier took an
-interrupt or left wfi; everything else, Spike computes. What it can't know (time, pending lines,
-which tiers have stopped) it takes from the trace.
+interrupt or left wfi; everything else, Spike computes. CSRs of time, lines and events are those of
+``csr_model``, started tiers those of ``tier_starts``; ``mimpid`` alone is taken from the trace.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from bus_model import lane_bits
+from csr_model import CsrModel
 from decoding import (
     LOAD,
     STORE,
@@ -19,14 +20,16 @@ from decoding import (
     reads_rs2,
     written_from,
 )
-from encoding import WFI
+from encoding import FENCE, WFI
+from input_model import History
 from spike_tiers import MismatchError, SpikeTiers
+from tier_starts import TierStarts
 
-from tierv.rtl.isa import Cause, Interrupt, csr_addresses
+from tierv.rtl.isa import Cause, csr_addresses
 from tierv.rtl.params import CoreParams
 
 CSR = csr_addresses()
-#: CSRs whose value depends on time, lines or when other tiers stop.
+#: CSRs of which Spike has no value, or another one.
 VOLATILE = {
     CSR[name]
     for name in (
@@ -43,11 +46,16 @@ COUNTS = {CSR["minstret"]: 0, CSR["minstreth"]: 32, CSR["instret"]: 0, CSR["inst
 class Reference:
     """All tiers of a core in Spike, and how far the core's trace has brought each."""
 
-    def __init__(self, params: CoreParams, spike: SpikeTiers) -> None:
+    def __init__(
+        self, params: CoreParams, spike: SpikeTiers, lines: History, timer: History
+    ) -> None:
+        """``lines`` and ``timer`` are the core's inputs of these names."""
         self._params = params
         self._spike = spike
-        # Bit n is set once tier n has been started.
-        self._started = 1
+        self._starts = TierStarts(params.tiers)
+        self._csrs = CsrModel(params, spike, lines, timer)
+        # Of each tier, the cycle in which its last instruction was in stage M.
+        self._cycles = [0] * params.tiers
         self._retired = [0] * params.tiers
         # Of each tier, the last instruction; None if it trapped.
         self._last: list[int | None] = [None] * params.tiers
@@ -63,19 +71,22 @@ class Reference:
         """
         fields = trace.dtype.names
         expected_order = 0
-        causes = _exception_causes(trace)
-        for record, cause in zip(trace.tolist(), causes, strict=True):
+        causes, ends_badly = _exception_causes(trace), _access_fails(trace)
+        for record, cause, fails in zip(trace.tolist(), causes, ends_badly, strict=True):
             step = dict(zip(fields, record, strict=True))
             # A buffered load that fails is never reported; _check_step sees whether it was one.
             self._unreported += step["order"] - expected_order
             if not 0 <= self._unreported <= self._params.tiers:
                 raise MismatchError(f"order {step['order']} instead of {expected_order}")
             expected_order = step["order"] + 1
-            self._check_step(step, cause)
+            self._check_step(step, cause, fails)
         return expected_order
 
-    def _check_step(self, step: dict[str, int], cause: int | None) -> None:
-        """``cause`` is that of the exception, if the instruction raises one."""
+    def _check_step(self, step: dict[str, int], cause: int | None, fails: bool) -> None:
+        """``cause`` is that of the exception, if the instruction raises one.
+
+        ``fails``: an access ahead of it has failed, if none ahead of the tier's next fence does.
+        """
         tier, pc, word = step["tier"], step["pc"], step["instruction"]
         processor = self._spike.processors[tier]
         state = processor.state
@@ -89,8 +100,9 @@ class Reference:
         last, self._last[tier] = self._last[tier], None if step["trap"] else word
         if step["interrupt"] and step["cause"] == 0 and last not in (None, WFI):
             fail("the instruction before a wake", last, WFI)
-        if step["interrupt"] and step["cause"] & 0x20:
-            self._spike.interrupt(tier, step["cause"] & 0x1F)
+        self._starts.executes(tier, is_access=self._is_precise_access(step))
+        self._take_interrupt(step)
+        self._go_elsewhere(tier, fails)
         if state.pc & 0xFFFF_FFFF != pc and self._unreported and self._fails_late(tier, state.pc):
             self._unreported -= 1
             self._go_on_without(tier, Cause.LOAD_ACCESS)
@@ -130,6 +142,37 @@ class Reference:
                 fail(f"x{step['rd']}", step["rd_value"], value)
         if step["write_mask"]:
             self._check_store(step, fail)
+
+    def _is_precise_access(self, step: dict[str, int]) -> bool:
+        """Whether the instruction waits for the bus, or for room among the stores to a cache."""
+        if self._spike.buffers_accesses(step["tier"]) and not self._params.dcache_bytes:
+            return False
+        local = self._params.dmem
+        offset_in_local = step["memory_address"] - local.base
+        accesses = step["read_mask"] | step["write_mask"]
+        return bool(accesses) and not 0 <= offset_in_local < local.size_bytes
+
+    def _take_interrupt(self, step: dict[str, int]) -> None:
+        """If the instruction is the first one of a handler."""
+        tier, cycle, code = step["tier"], m_cycle(step), step["cause"] & 0x1F
+        first, self._cycles[tier] = self._cycles[tier], cycle
+        if step["interrupt"] and step["cause"] & 0x20:
+            self._csrs.check_interrupt(tier, code, first, cycle)
+            self._spike.interrupt(tier, code)
+
+    def _go_elsewhere(self, tier: int, fails: bool) -> None:
+        """If ``mtierpc`` of the tier has been written, what it was about to do is not done.
+
+        A buffered load there that is never reported shows only by its trap.
+        """
+        pc = self._starts.take_move(tier)
+        if pc is None:
+            return
+        missing = self._unreported and fails and self._failed[tier] is None
+        if missing and self._fails_late(tier, self._spike.processors[tier].state.pc):
+            self._unreported -= 1
+            self._go_on_without(tier, Cause.LOAD_ACCESS)
+        self._spike.move(tier, pc)
 
     def _fails_late(self, tier: int, pc: int) -> bool:
         """Whether the instruction there is a buffered access to nowhere."""
@@ -171,31 +214,36 @@ class Reference:
             if source is not None:
                 new = modified(step["instruction"], old, source)
                 self._retired[tier] = before & ~(0xFFFF_FFFF << place) | new << place
-        elif address in VOLATILE:
-            if step["rd"]:
-                self._check_pending(tier, address, step["rd_value"])
-                state.XPR.write(step["rd"], _extended(step["rd_value"]))
-            if address == CSR["mtierrun"] and source is not None:
-                # Who has ever been started.
-                self._started |= modified(step["instruction"], self._started, source)
-        elif CSR["mtierarg0"] <= address < CSR["mtierarg0"] + self._params.tiers:
-            target = address - CSR["mtierarg0"]
-            if source is not None and not self._started >> target & 1:
-                self._spike.processors[target].put_csr(CSR["mscratch"], source)
+            return
+        cycle = m_cycle(step)
+        value = step["rd_value"] if step["rd"] else None
+        if address in VOLATILE and value is not None:
+            if address == CSR["mtierrun"]:
+                self._starts.read(value)
+            else:
+                self._csrs.check(tier, cycle, address, value)
+            state.XPR.write(step["rd"], _extended(value))
+        if source is not None:
+            self._write_csr(step, address, source, value)
 
-    def _check_pending(self, tier: int, address: int, value: int) -> None:
-        """A tier sees what has been posted to it, and none but the lines in its mask."""
-        posted = self._spike.is_posted(tier)
-        if address == CSR["mip"] and value >> Interrupt.MSI & 1 != posted:
-            raise MismatchError(f"tier {tier}: mip is {value:#x}, MSIP should be {posted:d}")
-        mask = self._spike.line_mask(tier)
-        lines = 0
-        if address == CSR["mlinepend"]:
-            lines = value
-        elif address == CSR["mlineclaim"]:
-            lines = 1 << value >> 1
-        if lines & ~mask:
-            raise MismatchError(f"tier {tier} sees lines {lines:#x} though its mask is {mask:#x}")
+    def _write_csr(
+        self, step: dict[str, int], address: int, source: int, value: int | None
+    ) -> None:
+        """``value`` is what the instruction has read, if it has."""
+        tier, word = step["tier"], step["instruction"]
+        if address == CSR["mtierrun"]:
+            self._starts.write(word, source, was_read=value is not None)
+        elif CSR["mtierpc0"] <= address < CSR["mtierarg0"] + self._params.tiers:
+            target = address - CSR["mtierpc0"] & 7
+            if self._starts.is_stopped(target, tier):
+                # Both read 0.
+                new = modified(word, 0, source)
+                if address < CSR["mtierarg0"]:
+                    self._starts.move(target, new)
+                else:
+                    self._spike.processors[target].put_csr(CSR["mscratch"], new)
+        else:
+            self._csrs.wrote(tier, m_cycle(step), word, address, source, value)
 
     def _check_reads(self, step: dict[str, int], state, fail) -> None:
         """The instruction itself, the registers that it reads, and what it loads from where."""
@@ -226,6 +274,22 @@ class Reference:
 def _extended(value: int) -> int:
     """A register's value as Spike holds it, 64 bits with the sign extended."""
     return value | 0xFFFF_FFFF_0000_0000 if value >> 31 else value
+
+
+def m_cycle(step: dict[str, int]) -> int:
+    """The cycle in which an instruction was in stage M, where it accesses CSRs."""
+    return step["cycle"] - 1
+
+
+def _access_fails(trace: np.ndarray) -> list[bool]:
+    """For each record, whether its tier traps from there on before a fence has retired."""
+    traps: dict[int, bool] = {}
+    found = []
+    for tier, trap, word in reversed(trace[["tier", "trap", "instruction"]].tolist()):
+        if trap or word == FENCE:
+            traps[tier] = bool(trap)
+        found.append(traps.get(tier, False))
+    return found[::-1]
 
 
 def _exception_causes(trace: np.ndarray) -> list[int | None]:

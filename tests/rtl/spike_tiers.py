@@ -18,6 +18,7 @@ from tierv.rtl.isa import LINES_PER_PRIORITY_CSR, Interrupt, csr_addresses
 from tierv.rtl.params import CoreParams
 
 CSR = csr_addresses()
+MSTATUS_MIE, MSTATUS_MPIE = 1 << 3, 1 << 7
 
 #: Spike's objects refer to each other behind Python's back: none is ever freed.
 _KEPT: list[object] = []
@@ -143,42 +144,47 @@ class SpikeTiers:
         """The tier's ``mlinemask``."""
         return self._masks[tier][0]
 
+    def shared(self, address: int) -> int:
+        """A CSR that Spike lacks and that all tiers see."""
+        return self._shared[address][0][0]
+
     def is_posted(self, tier: int) -> bool:
         """Whether ``mpost`` has the tier's bit."""
-        return bool(self._shared[CSR["mpost"]][0][0] >> tier & 1)
+        return bool(self.shared(CSR["mpost"]) >> tier & 1)
 
     def buffers_accesses(self, tier: int) -> bool:
         """Whether the tier's ``mbusmode`` lets it go on before a bus access has ended."""
         return bool(self._modes[tier][0] & 1)
 
     def interrupt(self, tier: int, cause: int) -> None:
-        """Let a tier take an interrupt. Spike only lets MTIP be written, so that one stands in.
+        """Let a tier take an interrupt.
 
-        Raises ``MismatchError`` if the interrupt is not enabled, or not posted if it should be.
+        Raises ``MismatchError`` if it is not enabled, or not posted if it should be.
         """
         processor = self.processors[tier]
         enables = processor.get_csr(CSR["mie"])
-        processor.put_csr(CSR["mie"], 1 << Interrupt.MTI)
-        processor.put_csr(CSR["mip"], 1 << Interrupt.MTI)
-        processor.step(1)
-        processor.put_csr(CSR["mip"], 0)
-        processor.put_csr(CSR["mie"], enables)
-        processor.put_csr(CSR["mcause"], 1 << 31 | cause)
-        if not enables >> cause & 1:
-            raise MismatchError(f"interrupt {cause} was taken though mie is {enables:#x}")
+        if not (enables >> cause & 1 and processor.get_csr(CSR["mstatus"]) & MSTATUS_MIE):
+            raise MismatchError(f"tier {tier} took interrupt {cause}, mie is {enables:#x}")
         if cause == Interrupt.MSI and not self.is_posted(tier):
             raise MismatchError(f"tier {tier} took an interrupt that nobody has posted")
+        self.trap(tier, 1 << 31 | cause)
 
     def trap(self, tier: int, cause: int) -> None:
         """Let a tier trap where it is, whatever the instruction there would do."""
         processor = self.processors[tier]
         status = processor.get_csr(CSR["mstatus"])
-        enabled = status >> 3 & 1
-        processor.put_csr(CSR["mstatus"], status & ~0x88 | enabled << 7)
+        before = MSTATUS_MPIE if status & MSTATUS_MIE else 0
+        processor.put_csr(CSR["mstatus"], status & ~(MSTATUS_MIE | MSTATUS_MPIE) | before)
         processor.put_csr(CSR["mepc"], processor.state.pc & 0xFFFF_FFFF)
         processor.put_csr(CSR["mcause"], cause)
         processor.put_csr(CSR["mtval"], 0)
         processor.state.pc = processor.get_csr(CSR["mtvec"])
+
+    def move(self, tier: int, pc: int) -> None:
+        """Let a tier go on elsewhere, with interrupts disabled."""
+        processor = self.processors[tier]
+        processor.put_csr(CSR["mstatus"], processor.get_csr(CSR["mstatus"]) & ~MSTATUS_MIE)
+        processor.state.pc = pc
 
     def run_alone(self, end: int, *, limit: int) -> list[int]:
         """Let the first tier's program run until its PC is ``end``; returns its registers.
@@ -213,6 +219,8 @@ def _own_cells(params: CoreParams, tier: int) -> dict[int, tuple[list[int], int]
         CSR["mceiling"]: ([0], (1 << params.tier_bits) - 1),
         CSR["mbusmode"]: ([0], 3 if params.tiers > 1 else 1),
         CSR["mhartid"]: ([tier], 0xFF),
+        # Not Spike's own, so that its timer, which is always due, interrupts nobody.
+        CSR["mie"]: ([0], sum(1 << code for code in Interrupt)),
     }
     names = ["mtierrun", "mlineack", "mlinepend", "mlineclaim", "mlineraw"]
     names += ["mtierlatency", *(f"mlinestamp{line}" for line in range(params.lines))]
