@@ -37,6 +37,7 @@ class CsrModel:
         self._params = params
         self._spike = spike
         self._timer = timer
+        self._posts = History()
         self._clock = Clock()
         self._lines = Lines(params.lines, params.tiers, lines)
         self._counters = {
@@ -60,7 +61,9 @@ class CsrModel:
             if stamps is not None and value not in stamps:
                 self._fail(tier, cycle, f"line {STAMPS[address]}'s stamp", value, stamps[0])
         elif address == CSR["mtierlatency"]:
-            if not self._latencies[tier] <= value <= min(cycle, MOST_LATENCY):
+            # Measured by mcycle.
+            most = MOST_LATENCY if self._clock.was_set(0, cycle) else min(cycle, MOST_LATENCY)
+            if not self._latencies[tier] <= value <= most:
                 self._fail(tier, cycle, "mtierlatency", value, self._latencies[tier])
             self._latencies[tier] = value
         else:
@@ -124,6 +127,8 @@ class CsrModel:
             self._latencies[tier] = 0
         elif address == CSR["mlineack"]:
             self._lines.acknowledge(modified(word, 0, source))
+        elif address == CSR["mpost"]:
+            self._posts.change(cycle + 1, self._spike.shared(address))
         elif address == CSR["mlineedge"]:
             self._lines.set_edges(self._spike.shared(address))
         elif address == CSR["mlinemask"]:
@@ -134,16 +139,27 @@ class CsrModel:
             self._lines.set_priorities(sum(shown))
 
     def check_interrupt(self, tier: int, cause: int, first: int, last: int) -> None:
-        """Raises ``MismatchError`` if what was taken in one of these cycles was not pending."""
+        """Raises ``MismatchError`` if what was taken between two instructions was not pending.
+
+        Nor may one that goes before it have been pending all the while. ``first`` and ``last`` are
+        the cycles of the two.
+        """
         self._lines.advance(last)
+        # What the first one writes counts from then on; lines trap a cycle late.
         first -= 2
-        pending = True
-        if cause == Interrupt.MTI:
-            pending = bool(self._timer.ever(first, last) >> tier & 1)
-        elif cause == Interrupt.MEI:
-            pending = bool(self._lines.ever_pending_for(tier, first, last))
-        if not pending:
-            raise MismatchError(
-                f"tier {tier} took interrupt {cause} that was not pending from cycle {first}"
-                f" to {last}"
-            )
+        ever = {
+            Interrupt.MEI: self._lines.ever_pending_for(tier, first, last),
+            Interrupt.MSI: self._posts.ever(first, last) >> tier & 1,
+            Interrupt.MTI: self._timer.ever(first, last) >> tier & 1,
+        }
+        always = {
+            Interrupt.MEI: self._lines.always_pending_for(tier, first, last),
+            Interrupt.MSI: self._posts.always(first, last) >> tier & 1,
+        }
+        if not ever[Interrupt(cause)]:
+            self._fail(tier, last, "an interrupt that was not pending", cause, 0)
+        for other in (Interrupt.MEI, Interrupt.MSI):
+            if other == cause:
+                break
+            if always[other] and self._spike.enables(tier) >> other & 1:
+                self._fail(tier, last, "the interrupt that was taken", cause, other)

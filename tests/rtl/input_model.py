@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import reduce
+from operator import and_, or_
 from pathlib import Path
 
 from tierv.rtl.isa import LINE_PRIORITY_BITS
@@ -34,13 +36,17 @@ class History:
     def at(self, cycle: int) -> int:
         return self._values[bisect_right(self._cycles, cycle) - 1]
 
+    def _values_of(self, first: int, last: int) -> list[int]:
+        start = max(0, bisect_right(self._cycles, first) - 1)
+        return self._values[start : bisect_right(self._cycles, last)]
+
     def ever(self, first: int, last: int) -> int:
         """All bits that are set in any cycle from the first to the last."""
-        start = max(0, bisect_right(self._cycles, first) - 1)
-        bits = 0
-        for value in self._values[start : bisect_right(self._cycles, last)]:
-            bits |= value
-        return bits
+        return reduce(or_, self._values_of(first, last))
+
+    def always(self, first: int, last: int) -> int:
+        """All bits that are set in every cycle from the first to the last."""
+        return reduce(and_, self._values_of(first, last))
 
     def changes(self, first: int, last: int) -> bool:
         """Whether it changes in a cycle from the first to the last."""
@@ -160,6 +166,10 @@ class Lines:
     def ever_pending_for(self, tier: int, first: int, last: int) -> int:
         """Lines of the tier that are pending in any cycle from the first to the last."""
         return self.pending.ever(first, last) & self._masks[tier].ever(first, last)
+
+    def always_pending_for(self, tier: int, first: int, last: int) -> int:
+        """Lines of the tier that are pending in every cycle from the first to the last."""
+        return self.pending.always(first, last) & self._masks[tier].always(first, last)
 
     def claim(self, tier: int, cycle: int) -> int:
         """``mlineclaim``: pending two cycles ago, by half of each priority a cycle."""

@@ -40,7 +40,7 @@ class Pieces(TierPieces):
             choices += [(5, self._emit_exception)]
         if mix.bus:
             choices += [(2, self._emit_bus_mode), (1, self._emit_self_modification)]
-            choices += [(1, self._emit_bus_code), (1, self._emit_bus_burst)]
+            choices += [(1, self._emit_bus_code), (3, self._emit_bus_burst)]
         if mix.bus and mix.traps:
             choices += [(1, self._emit_late_error)]
         if mix.interrupts:
@@ -48,7 +48,7 @@ class Pieces(TierPieces):
         if mix.tiers:
             choices += [(1, self._emit_ceiling), (1, self._emit_ignored_start)]
             if self._subjects:
-                choices += [(2, self._emit_stop)]
+                choices += [(5, self._emit_stop)]
         if mix.moves:
             choices += [(2, self._emit_resume)]
         weights = [weight for weight, _ in choices]

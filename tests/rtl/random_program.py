@@ -153,6 +153,7 @@ class TierProgram(Pieces):
     def _emit_interrupt(self) -> None:
         """Clear the post and the edges: all of them, or the most urgent one."""
         self._emit(
+            rv.csr("csrrs", COUNTER, CSR["mip"], 0),
             rv.addi(TARGET, 0, 1 << self._tier),
             rv.csr("csrrc", 0, CSR["mpost"], TARGET),
             rv.csr("csrrs", COUNTER, CSR["mlineclaim"], 0),
@@ -303,8 +304,9 @@ def _subjects(rng: random.Random, params: CoreParams) -> list[tuple[Subject, ...
     masters = [rng.randrange(rank) if rank else None for rank in ranks]
 
     def subject(tier: int) -> Subject:
-        frame = local_data(params, tier) + FRAME_OFFSET
-        return Subject(tier, code_base(params, tier), frame, movable)
+        data = local_data(params, tier)
+        places = (code_base(params, tier), data + FRAME_OFFSET, data + DONE_OFFSET)
+        return Subject(tier, *places, movable)
 
     def is_subject(tier: int, master: int) -> bool:
         return masters[tier] == ranks[master] if movable else ranks[tier] > ranks[master]

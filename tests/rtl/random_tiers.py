@@ -30,6 +30,8 @@ class Subject:
     base: int
     #: What its mscratch holds outside of its handler.
     frame: int
+    #: Where it says that it has finished.
+    done: int
     movable: bool
 
 
@@ -86,6 +88,9 @@ class TierPieces(StraightLine):
             self._li(COUNTER, value)
             operation = rng.choice(("csrrw", "csrrw", "csrrs"))
             self._emit(rv.csr(operation, self._destination(), CSR[name], COUNTER))
+        # It is to say so again.
+        self._li(COUNTER, subject.done)
+        self._emit(rv.store("sw", 0, COUNTER, 0))
 
     def _emit_resume(self) -> None:
         """Here the tier goes on if it is moved, whatever its registers are then."""
