@@ -54,7 +54,7 @@ class Reference:
         self._spike = spike
         self._starts = TierStarts(params.tiers)
         self._csrs = CsrModel(params, spike, lines, timer)
-        # Of each tier, the cycle in which its last instruction was in stage M.
+        # Of each tier, the cycle in which its last instruction but remote loads was in stage M.
         self._cycles = [0] * params.tiers
         self._retired = [0] * params.tiers
         # Of each tier, the last instruction; None if it trapped.
@@ -143,19 +143,24 @@ class Reference:
         if step["write_mask"]:
             self._check_store(step, fail)
 
+    def _is_remote(self, step: dict[str, int]) -> bool:
+        """Whether the instruction has accessed the bus or a cache."""
+        local = self._params.dmem
+        accesses = step["read_mask"] | step["write_mask"]
+        return bool(accesses) and not 0 <= step["memory_address"] - local.base < local.size_bytes
+
     def _is_precise_access(self, step: dict[str, int]) -> bool:
         """Whether the instruction waits for the bus, or for room among the stores to a cache."""
-        if self._spike.buffers_accesses(step["tier"]) and not self._params.dcache_bytes:
-            return False
-        local = self._params.dmem
-        offset_in_local = step["memory_address"] - local.base
-        accesses = step["read_mask"] | step["write_mask"]
-        return bool(accesses) and not 0 <= offset_in_local < local.size_bytes
+        buffered = self._spike.buffers_accesses(step["tier"])
+        return self._is_remote(step) and (not buffered or bool(self._params.dcache_bytes))
 
     def _take_interrupt(self, step: dict[str, int]) -> None:
         """If the instruction is the first one of a handler."""
         tier, cycle, code = step["tier"], m_cycle(step), step["cause"] & 0x1F
-        first, self._cycles[tier] = self._cycles[tier], cycle
+        first = self._cycles[tier]
+        # A buffered load is reported when it has its word, and was in M long before.
+        if not (step["read_mask"] and self._is_remote(step)):
+            self._cycles[tier] = cycle
         if step["interrupt"] and step["cause"] & 0x20:
             self._csrs.check_interrupt(tier, code, first, cycle)
             self._spike.interrupt(tier, code)
