@@ -68,13 +68,29 @@ class TierPieces(StraightLine):
         self._li(TARGET, sum(1 << subject.tier for subject in subjects))
         self._emit(rv.csr("csrrc", value, CSR["mtierrun"], TARGET))
         if movable and self._rng.random() < 0.7:
-            # Until they have stopped; meanwhile others may have called it off.
-            self._emit(rv.r_type("and", value, value, TARGET), rv.branch("bne", value, 0, -8))
+            self._emit_wait_for_stop(value)
             for subject in movable:
                 self._emit_move(subject)
         self._emit_some(6)
         self._li(TARGET, sum(1 << subject.tier for subject in subjects))
         self._emit(rv.csr("csrrs", self._rng.choice(FREE), CSR["mtierrun"], TARGET))
+
+    def _emit_wait_for_stop(self, value: int) -> None:
+        """Until the tiers in TARGET have stopped, as the register has been read right before.
+
+        Others may call it off, so that it is asked for again; not at once, for that in turn calls
+        off what others ask for. A fence leaves slots to those that are to stop.
+        """
+        self._emit(
+            rv.addi(COUNTER, 0, self._rng.randrange(10, 60)),
+            rv.r_type("and", value, value, TARGET),
+            rv.branch("beq", value, 0, 24),
+            rv.FENCE_I,
+            rv.csr("csrrs", value, CSR["mtierrun"], 0),
+            rv.addi(COUNTER, COUNTER, -1),
+            rv.branch("bne", COUNTER, 0, -20),
+            rv.jal(0, -32),
+        )
 
     def _emit_move(self, subject: Subject) -> None:
         rng = self._rng
