@@ -79,13 +79,13 @@ class TierPieces(StraightLine):
         """Until the tiers in TARGET have stopped, as the register has been read right before.
 
         Others may call it off, so that it is asked for again; not at once, for that in turn calls
-        off what others ask for. A fence leaves slots to those that are to stop.
+        off what others ask for. A write to mceiling leaves slots to those that are to stop.
         """
         self._emit(
             rv.addi(COUNTER, 0, self._rng.randrange(10, 60)),
             rv.r_type("and", value, value, TARGET),
             rv.branch("beq", value, 0, 24),
-            rv.FENCE_I,
+            rv.csr("csrrwi", 0, CSR["mceiling"], 0),
             rv.csr("csrrs", value, CSR["mtierrun"], 0),
             rv.addi(COUNTER, COUNTER, -1),
             rv.branch("bne", COUNTER, 0, -20),
