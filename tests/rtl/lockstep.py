@@ -101,7 +101,7 @@ def case_of_seed(core: str, seed: int, pieces: int) -> Case:
         wait_states=seed % 6,
         line_period=rng.choice((30, 60, 60, 200)) * CORES[core].tiers,
         pulse=rng.choice((1, 5, 25, 25, 100)),
-        timer_period=rng.choice((0, 100, 200, 500)),
+        timer_period=rng.choice((0, 40, 100, 300)),
     )
 
 

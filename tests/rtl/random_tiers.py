@@ -69,27 +69,32 @@ class TierPieces(StraightLine):
         self._emit(rv.csr("csrrc", value, CSR["mtierrun"], TARGET))
         if movable and self._rng.random() < 0.7:
             self._emit_wait_for_stop(value)
+            # Not all have stopped.
+            place = len(self.words)
+            self._emit(rv.NOP)
             for subject in movable:
                 self._emit_move(subject)
+            self.words[place] = rv.branch("bne", value, 0, 4 * (len(self.words) - place))
         self._emit_some(6)
         self._li(TARGET, sum(1 << subject.tier for subject in subjects))
         self._emit(rv.csr("csrrs", self._rng.choice(FREE), CSR["mtierrun"], TARGET))
 
     def _emit_wait_for_stop(self, value: int) -> None:
-        """Until the tiers in TARGET have stopped, as the register has been read right before.
+        """Until the tiers in TARGET have stopped, or for some time.
 
-        Others may call it off, so that it is asked for again; not at once, for that in turn calls
-        off what others ask for. A write to mceiling leaves slots to those that are to stop.
+        What has been read of ``mtierrun`` is in the register; at the end, those still to stop. Less
+        urgent ones may get no slot to stop in, and another write to ``mtierrun`` calls a stop off.
+        A write to mceiling leaves slots.
         """
         self._emit(
-            rv.addi(COUNTER, 0, self._rng.randrange(10, 60)),
+            rv.addi(COUNTER, 0, self._rng.randrange(10, 100)),
             rv.r_type("and", value, value, TARGET),
             rv.branch("beq", value, 0, 24),
             rv.csr("csrrwi", 0, CSR["mceiling"], 0),
             rv.csr("csrrs", value, CSR["mtierrun"], 0),
             rv.addi(COUNTER, COUNTER, -1),
             rv.branch("bne", COUNTER, 0, -20),
-            rv.jal(0, -32),
+            rv.r_type("and", value, value, TARGET),
         )
 
     def _emit_move(self, subject: Subject) -> None:
