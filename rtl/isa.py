@@ -293,7 +293,7 @@ CUSTOM_CSRS = (
         0xBC8,
         Scope.TIER,
         "Most cycles from the cycle in which this tier was due to wake to the one in which its"
-        " first instruction issued; saturates at 65,535. Any write clears it.",
+        " first instruction issued, by mcycle; saturates at 65,535. Any write clears it.",
     ),
     _ro("mlinepend", 0xFC0, Scope.TIER, "Pending lines of this tier: pending and in its mask."),
     _ro(

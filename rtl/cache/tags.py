@@ -15,7 +15,8 @@ class Tags(wiring.Component):
     """Tag and valid bit of each line of a direct-mapped cache of ``size_bytes``.
 
     The lookup is combinational, so it is known within the cycle whether an access hits. After
-    reset and after `invalidate` the lines are cleared one in a cycle; until then nothing hits.
+    reset and after `invalidate` the lines are cleared one in a cycle; until then nothing hits. One
+    that is told meanwhile changes nothing, so that a line can come in the cycle behind.
     """
 
     def __init__(self, params: CoreParams, size_bytes: int) -> None:
@@ -53,11 +54,12 @@ class Tags(wiring.Component):
         read = memory.read_port(domain="comb")
 
         cleared = Signal(set_bits)
-        m.d.sync += cleared.eq(Mux(self.clearing, cleared + 1, 0))
-        with m.If(self.invalidate):
-            m.d.sync += [self.clearing.eq(1), cleared.eq(0)]
-        with m.Elif(cleared.all()):
-            m.d.sync += self.clearing.eq(0)
+        m.d.sync += cleared.eq(cleared + self.clearing)
+        # No line comes while they are dropped, so that this need not begin anew.
+        with m.If(self.clearing):
+            m.d.sync += self.clearing.eq(~cleared.all())
+        with m.Elif(self.invalidate):
+            m.d.sync += self.clearing.eq(1)
 
         line, tag = self._split(self.lookup)
         write_line, write_tag = self._split(self.write_word)

@@ -248,6 +248,36 @@ def test_a_line_is_read_once_in_one_burst_from_its_first_word_on(line_bytes: int
     assert memory.bursts == [BASE + 4096]
 
 
+@pytest.mark.parametrize("period", [1, 13])
+@pytest.mark.parametrize("kind", [InstructionCache, DataCache])
+def test_a_line_comes_however_often_lines_are_dropped(kind, period: int) -> None:
+    memory = Memory(random.Random(0), 0)
+    cache, port = kind(PARAMS), MemoryPort(PARAMS)
+    m = Module()
+    m.submodules += [cache, port]
+    if kind is InstructionCache:
+        request, answer, done = port.instruction, port.instruction_answer, cache.done
+        wants = [(cache.pc, LINES[0]), (cache.start, 1)]
+    else:
+        request, answer, done = port.data, port.data_answer, cache.load_done.valid
+        wants = [(cache.load_word, LINES[0]), (cache.load.valid, 1)]
+    m.d.comb += [request.eq(cache.request), cache.answer.eq(answer)]
+
+    async def bench(ctx) -> None:
+        for signal, value in wants:
+            ctx.set(signal, value)
+        # A line is dropped in each cycle, then there is time for one to come.
+        cycles = 0
+        while not ctx.get(done):
+            ctx.set(cache.invalidate, cycles % period == 0)
+            await ctx.tick()
+            cycles += 1
+            assert cycles < PARAMS.icache_bytes // PARAMS.cache_line_bytes + 20
+        assert memory.bursts == [LINES[0]]
+
+    simulate(m, memory, port, bench)
+
+
 def test_a_fence_waits_for_the_stores_of_its_own_tier() -> None:
     cache, port = DataCache(PARAMS), MemoryPort(PARAMS)
     m = Module()
