@@ -21,7 +21,7 @@ from tierv.rtl.cluster import Cluster
 from tierv.rtl.params import CoreParams
 
 from .paths import build_root, locked, step
-from .verilator import VERILATE_FAST, compile_all, link, trace_defines, verilate
+from .verilator import SHARED_SOURCES, VERILATE_FAST, compile_all, link, trace_defines, verilate
 
 #: A retired instruction in the trace file: name and NumPy type of each field, little endian.
 TRACE_FIELDS = (
@@ -175,7 +175,7 @@ class CoreModel:
         text = own.read_text()
         header = _config_header(self.params)
         digest = hashlib.sha256()
-        sources = sorted(SOURCES.iterdir())
+        sources = sorted([*SOURCES.iterdir(), *SHARED_SOURCES.iterdir()])
         for part in (text, header, *(path.read_text() for path in sources)):
             digest.update(part.encode())
         digest.update(repr((VERILATE_FAST, _CXX_FLAGS, self._waves, self._coverage)).encode())
@@ -209,10 +209,7 @@ class CoreModel:
         flags = [
             *_CXX_FLAGS,
             *trace_defines(kind, coverage=self._coverage),
-            "-I",
-            str(generated),
-            "-I",
-            str(folder),
+            *(f"-I{path}" for path in (generated, folder, SHARED_SOURCES)),
         ]
         jobs = [
             (source, folder / "objects" / f"{source.stem}.o", flags)

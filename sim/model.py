@@ -213,10 +213,12 @@ class _Builder:
         (self.verilated / "generated.h").write_text(header)
         own = [
             f"-I{self.verilated}",
+            f"-I{verilator.SHARED_SOURCES}",
             *verilator.trace_defines(self.params.trace),
             *verilator.HARNESS_FLAGS,
         ]
-        made_of = _digest([*own, header, _files_digest(sorted(_HARNESS.iterdir()))])
+        sources = sorted([*_HARNESS.iterdir(), *verilator.SHARED_SOURCES.iterdir()])
+        made_of = _digest([*own, header, _files_digest(sources)])
         stamp = self.objects / "harness.stamp"
         harness = self.objects / "harness.o"
         if not harness.exists() or not stamp.exists() or stamp.read_text() != made_of:

@@ -102,7 +102,11 @@ def _params(program: Program, options: Mapping[str, Any]) -> CoreParams:
     help="Of the instruction set, may be repeated.",
 )
 @click.option(
-    "--max-cycles", type=click.IntRange(1), default=10_000_000, show_default=True, help="Limit."
+    "--max-cycles",
+    type=click.IntRange(1, (1 << 64) - 1),
+    default=10_000_000,
+    show_default=True,
+    help="Limit.",
 )
 @click.option(
     "--wait-states",

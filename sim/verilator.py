@@ -85,6 +85,8 @@ VERILATE_FAST = (
     *("-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert"),
     *("-Wno-fatal", "-Wno-lint", "-Wno-style"),
 )
+#: C++ in common of the programs that go with models.
+SHARED_SOURCES = Path(__file__).resolve().parent / "shared"
 #: Of C++ that goes with a model, for its code and for warnings.
 HARNESS_FLAGS = ("-O1", "-Wall", "-Wextra")
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "bench.h"
+#include "number.h"
 #include "sweep.h"
 
 namespace {
@@ -40,13 +41,6 @@ a pass and at most 123; 124 after --cycles.
 Console page: +0 exit, +4 print a byte, +8 raise lines, +12 lower lines, +16 print a word,
 +20 mark; reads give the cycle.
 )";
-
-uint64_t number(const char* text) {
-    char* end = nullptr;
-    const uint64_t value = std::strtoull(text, &end, 0);
-    if (end == text || *end != '\0') throw std::invalid_argument(std::string("not a number: ") + text);
-    return value;
-}
 
 // What is to be done.
 struct Job {
@@ -93,40 +87,39 @@ Job parse(int argc, char** argv) {
                 const size_t colon = text.find(':');
                 if (colon == std::string::npos)
                     throw std::invalid_argument("memory must be BASE:SIZE, not " + text);
-                options.memories.emplace_back(number(text.substr(0, colon).c_str()),
-                                              number(text.substr(colon + 1).c_str()));
+                options.memories.emplace_back(number(text.substr(0, colon)),
+                                              number(text.substr(colon + 1)));
                 break;
             }
-            case kConsole: options.console = static_cast<uint32_t>(number(optarg)); break;
+            case kConsole: options.console = word(optarg); break;
             case kTohost:
                 options.has_tohost = true;
-                options.tohost = static_cast<uint32_t>(number(optarg));
+                options.tohost = word(optarg);
                 break;
             case kSignature: options.signature = optarg; break;
             case kTrace: options.trace = optarg; break;
             case kEvents: options.events = optarg; break;
-            case kWait: options.wait_states = static_cast<unsigned>(number(optarg)); break;
-            case kPeriod: options.line_period = static_cast<unsigned>(number(optarg)); break;
-            case kTimer: options.timer_period = static_cast<unsigned>(number(optarg)); break;
+            case kWait: options.wait_states = word(optarg); break;
+            case kPeriod: options.line_period = word(optarg); break;
+            case kTimer: options.timer_period = word(optarg); break;
             case kCalm: options.line_calm = number(optarg); break;
-            case kPulse: options.pulse = static_cast<unsigned>(number(optarg)); break;
+            case kPulse: options.pulse = word(optarg); break;
             case kSeed: options.seed = number(optarg); break;
             case kWave: options.wave = optarg; break;
             case kResult: options.result = optarg; break;
-            case kMutation: options.mutation = static_cast<unsigned>(number(optarg)); break;
+            case kMutation: options.mutation = word(optarg); break;
             case kCoverage: options.coverage = optarg; break;
             case kSweep: job.sweep_file = optarg; break;
             case kSweepTiers: {
                 const std::string text = optarg;
                 const size_t comma = text.find(',');
-                job.sweep.first_tier = static_cast<unsigned>(number(text.substr(0, comma).c_str()));
+                job.sweep.first_tier = word(text.substr(0, comma));
                 if (comma != std::string::npos)
-                    job.sweep.second_tier =
-                        static_cast<unsigned>(number(text.substr(comma + 1).c_str()));
+                    job.sweep.second_tier = word(text.substr(comma + 1));
                 break;
             }
-            case kSweepStep: job.sweep.single_step = static_cast<unsigned>(number(optarg)); break;
-            case kSweepPairs: job.sweep.pair_step = static_cast<unsigned>(number(optarg)); break;
+            case kSweepStep: job.sweep.single_step = word(optarg); break;
+            case kSweepPairs: job.sweep.pair_step = word(optarg); break;
             case kHelp: std::cout << kUsage; std::exit(0);
             default: throw std::invalid_argument("see --help");
         }

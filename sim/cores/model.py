@@ -21,7 +21,15 @@ from tierv.rtl.params import CoreParams, Region
 from ..core_model import SOURCES as CORE_SOURCES
 from ..core_model import core_verilog
 from ..paths import build_root, locked, step
-from ..verilator import HARNESS_FLAGS, VERILATE_FAST, compile_all, link, trace_defines, verilate
+from ..verilator import (
+    HARNESS_FLAGS,
+    SHARED_SOURCES,
+    VERILATE_FAST,
+    compile_all,
+    link,
+    trace_defines,
+    verilate,
+)
 
 #: Local memories, or what stands for them on a bus.
 IMEM = Region(base=0x2000_0000, size_bytes=64 << 10)
@@ -91,7 +99,8 @@ class Hardware:
         total = hashlib.sha256(importlib.metadata.version("verilator").encode())
         options = (self.folders, self.parameters, self.visible, _VERILATOR_FLAGS, HARNESS_FLAGS)
         total.update(repr((options, device_header(), _trace_header())).encode())
-        for path in (*self.sources, *sorted(_HARNESS.iterdir()), *_SHARED):
+        own = sorted([*_HARNESS.iterdir(), *SHARED_SOURCES.iterdir()])
+        for path in (*self.sources, *own, *_SHARED):
             total.update(path.read_bytes())
         return total.hexdigest()[:12]
 
@@ -257,7 +266,8 @@ def _compile(hardware: Hardware, folder: Path, program: Path) -> None:
     verilate([*arguments, settings, *hardware.sources], generated, folder / "verilate.log")
     (generated / "bench_device.h").write_text(device_header())
     (generated / "trace_record.h").write_text(_trace_header())
-    flags = [*trace_defines(None), *(f"-I{path}" for path in (generated, _HARNESS, CORE_SOURCES))]
+    include = (generated, _HARNESS, CORE_SOURCES, SHARED_SOURCES)
+    flags = [*trace_defines(None), *(f"-I{path}" for path in include)]
     design = sorted(generated.glob("Vcore*.cpp"))
     jobs = []
     for part, optimize in (("fast", "-O3"), ("slow", "-O1")):

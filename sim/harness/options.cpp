@@ -1,48 +1,21 @@
 #include "options.h"
 
-#include <charconv>
 #include <functional>
 #include <map>
 #include <stdexcept>
+
+#include "number.h"
 
 namespace {
 
 using generated::sys_clk_hz;
 
-// Digits, or hexadecimal ones behind 0x, without a sign or anything around them.
-uint64_t number(const std::string& text) {
-    const bool is_hex = text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    const char* end = text.data() + text.size();
-    uint64_t value = 0;
-    const auto [used, error] =
-        std::from_chars(text.data() + (is_hex ? 2 : 0), end, value, is_hex ? 16 : 10);
-    if (error == std::errc::result_out_of_range) {
-        throw std::runtime_error("must be below 2**64, not '" + text + "'");
-    }
-    if (error != std::errc{} || used != end) {
-        throw std::runtime_error("a number must be given, not '" + text + "'");
-    }
-    return value;
-}
-
-uint64_t number_up_to(uint64_t most, const char* limit, const std::string& text) {
-    const uint64_t value = number(text);
-    if (value > most) {
-        throw std::runtime_error(std::string("must be below ") + limit + ", not '" + text + "'");
-    }
-    return value;
-}
-
 int64_t cycles(const std::string& text) {
-    return static_cast<int64_t>(number_up_to(INT64_MAX, "2**63", text));
-}
-
-uint32_t word(const std::string& text) {
-    return static_cast<uint32_t>(number_up_to(UINT32_MAX, "2**32", text));
+    return static_cast<int64_t>(number_of_bits(63, text));
 }
 
 int file_descriptor(const std::string& text) {
-    return static_cast<int>(number_up_to(INT32_MAX, "2**31", text));
+    return static_cast<int>(number_of_bits(31, text));
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {

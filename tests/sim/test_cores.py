@@ -149,7 +149,8 @@ def test_a_program_that_does_not_end_is_an_error():
         (["--line", "32"], "there are lines 0 to 31"),
         (["--shortest", "9", "--longest", "8"], "--shortest must be 1 to --longest"),
         (["--ram-cycles", "0"], "an access takes 1 to 1000 cycles, not 0"),
-        (["--count", "x"], "not a number: x"),
+        (["--count", "x"], "a number must be given, not 'x'"),
+        (["--line", str(1 << 32)], f"must be below 2\\*\\*32, not '{1 << 32}'"),
     ],
 )
 def test_the_bench_refuses_what_can_t_be(options, message):

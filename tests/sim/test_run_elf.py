@@ -137,6 +137,7 @@ def test_a_segment_outside_of_memory_is_named(tmp_path):
         (("--tiers", 9), "tiers must be an integer from 1 to 8, not 9"),
         (("--reset-address", 2), "reset_address must be a multiple of 4"),
         (("--max-cycles", 0), "not in the range"),
+        (("--max-cycles", 1 << 64), "not in the range"),
         (("--wait-states", 65536), "not in the range"),
         (("--tohost", 1 << 32), "must be a multiple of 4 below 2**32, not 0x100000000"),
         (("--tohost", 2), "must be a multiple of 4 below 2**32, not 0x2"),

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core.h"
+#include "number.h"
 #include "port.h"
 #include "trace_record.h"
 
@@ -33,13 +34,6 @@ struct Options {
     std::string events = "/dev/null", trace, program;
     RiseSchedule schedule;
 };
-
-uint64_t number(const char* text) {
-    char* end = nullptr;
-    const uint64_t value = std::strtoull(text, &end, 0);
-    if (end == text || *end != '\0') throw std::invalid_argument(std::string("not a number: ") + text);
-    return value;
-}
 
 unsigned cycles_of(const char* text) {
     const uint64_t value = number(text);
@@ -69,7 +63,7 @@ Options parse(int argc, char** argv) {
             case kShared: options.bus.shared = true; break;
             case kEvents: options.events = optarg; break;
             case kTrace: options.trace = optarg; break;
-            case kLine: rises.line = static_cast<unsigned>(number(optarg)); break;
+            case kLine: rises.line = word(optarg); break;
             case kFirst: rises.first = number(optarg); break;
             case kCount: rises.count = number(optarg); break;
             case kShortest: rises.shortest = number(optarg); break;
