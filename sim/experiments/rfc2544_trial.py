@@ -45,6 +45,8 @@ _TAIL_CYCLES_PER_FRAME = 3_000
 #: at line rate, with such a step, and each step is the square of the one before.
 _PRECISION = 1.02
 _STEP, _GROWTH = 1.04, 2
+#: It ends with an error when frames are lost that come so many times slower than that.
+_MOST_SLOWER = 16
 #: Preamble and start delimiter come before what a latency is counted to.
 _PREAMBLE_BYTES = 8
 
@@ -85,6 +87,8 @@ def measure(target: Target, service: str, size: int, settings: Settings) -> dict
     that at this rate, for store-and-forward devices (section 3.8); back-to-back is the longest
     burst at line rate that nothing is lost of (section 3.1), which may be the whole trial.
     "Overload" is what is delivered of frames at line rate.
+
+    Raises ``ValueError`` if frames are lost at every load that is tried.
     """
     line_cycles = wire_cycles(size, settings.clock_hz, target.bits_per_second)
     trials = {1.0: _run(target, service, size, line_cycles, settings)}
@@ -99,8 +103,16 @@ def measure(target: Target, service: str, size: int, settings: Settings) -> dict
     load = 1.0
     if not survives(1.0):
         load = highest(
-            survives, first=first, step=_STEP, growth=_GROWTH, precision=_PRECISION, most=1.0
+            survives,
+            first=first,
+            step=_STEP,
+            growth=_GROWTH,
+            precision=_PRECISION,
+            least=first / _MOST_SLOWER,
+            most=1.0,
         )
+        if not survives(load):
+            raise ValueError(f"{service}: frames of {size} bytes are lost at any load tried")
     us = 1e6 / settings.clock_hz
     row: dict[str, Any] = {
         "throughput (Mbit/s)": round(load * _rate(size, line_cycles, settings), 2),

@@ -76,15 +76,15 @@ def highest(
     step: float,
     precision: float,
     growth: float = 1.0,
-    least: float = 0.0,
-    most: float = math.inf,
+    least: float,
+    most: float,
 ) -> float:
     """The highest load that survives, to a factor of ``precision``.
 
     What is below a load that survives is taken to survive too. The search begins at ``first``, goes
     up or down by factors of ``step``, each the power ``growth`` of the one before, until it has one
     that survives and one that does not, and halves what is between them on a logarithmic scale. It
-    does not leave ``least``, which has been seen to survive, and ``most``.
+    does not leave ``least``, which is taken to survive, and ``most``.
     """
     low = high = first
     if survives(first):

@@ -85,6 +85,17 @@ def test_a_device_that_keeps_up_needs_one_trial():
     assert row["latency mean (us)"] == pytest.approx((LINE_CYCLES + gap + 64) / 100, abs=0.02)
 
 
+def test_a_device_that_always_loses_is_an_error():
+    class Deaf(Device):
+        def run(self, *, frames, **rest):
+            return super().run(frames=frames[:-1], **rest)
+
+    device = Deaf(service_cycles=LINE_CYCLES, room=4)
+    with pytest.raises(ValueError, match="echo: frames of 64 bytes are lost at any load tried"):
+        measure(Target(setup=device), "echo", 64, SETTINGS)
+    assert device.trials < 16
+
+
 def test_b_must_be_twice_as_fast_or_at_line_rate():
     def row(rate: float, share: float) -> dict[str, float]:
         return {"throughput (Mbit/s)": rate, "of line rate (%)": share}
