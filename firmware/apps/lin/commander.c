@@ -75,12 +75,24 @@ lin_result_t lin_go_to_sleep(lin_node_t *node)
     static const uint8_t command[LIN_DATA_BYTES] = {LIN_GO_TO_SLEEP, 0xff, 0xff, 0xff,
                                                     0xff,            0xff, 0xff, 0xff};
 
-    if (node->role == LIN_COMMANDER && node->state == LIN_STATE_ASLEEP) {
+    if (node->role != LIN_COMMANDER) {
+        return LIN_NOT_COMMANDER;
+    }
+    if (node->state == LIN_STATE_ASLEEP) {
         return LIN_OK;
     }
-    lin_result_t result = lin_request_header(node, LIN_COMMANDER_REQUEST);
-    return result == LIN_OK ? lin_write(node, LIN_COMMANDER_REQUEST, command, LIN_DATA_BYTES)
-                            : result;
+    if (node->header_wanted != LIN_NO_IDENTIFIER) {
+        return LIN_FULL;
+    }
+    (void)lin_write(node, LIN_COMMANDER_REQUEST, command, LIN_DATA_BYTES);
+    node->header_wanted = LIN_COMMANDER_REQUEST;
+    COMPILER_BARRIER();
+    /* By idleness, or because a slot of the schedule has sent it: nothing is left for when it is awake. */
+    if (node->state == LIN_STATE_ASLEEP) {
+        node->header_wanted = LIN_NO_IDENTIFIER;
+        lin_cancel(node, LIN_COMMANDER_REQUEST);
+    }
+    return LIN_OK;
 }
 
 void lin_wake(lin_node_t *node)

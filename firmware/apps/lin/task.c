@@ -47,6 +47,7 @@ static uint32_t fall_asleep(lin_node_t *node, uint32_t bytes, uint32_t now)
 {
     node->state = LIN_STATE_ASLEEP;
     node->header_sent = LIN_NO_IDENTIFIER;
+    node->header_wanted = LIN_NO_IDENTIFIER;
     return report(node, LIN_ASLEEP, bytes, now);
 }
 
@@ -299,7 +300,7 @@ uint32_t lin_tick(lin_node_t *node, uint32_t now)
     default:
         break;
     }
-    if (++node->idle_ms >= IDLE_SLEEP_MS) {
+    if (++node->idle_ms >= IDLE_SLEEP_MS && node->header_wanted == LIN_NO_IDENTIFIER) {
         return done | fall_asleep(node, 0, now);
     }
     uint32_t header = lin_schedule_tick(node);
