@@ -346,7 +346,8 @@ class Node:
                 raise
             if isinstance(event, Character):
                 if event.flags:
-                    self._error(Outcome.BAD_CHARACTER, identifier, bytes(got))
+                    if not reported:
+                        self._error(Outcome.BAD_CHARACTER, identifier, bytes(got))
                     return
                 got.append(event.byte)
             elif self._is_late(event.cycle, frame.length) and not reported:
@@ -357,7 +358,8 @@ class Node:
                 reported = True
         data = bytes(got[:-1])
         if frame.checksum(identifier, data) != got[-1]:
-            self._error(Outcome.BAD_CHECKSUM, identifier, data)
+            if not reported:
+                self._error(Outcome.BAD_CHECKSUM, identifier, data)
             return
         if self._is_late(event.cycle, frame.length):
             self.count("late")

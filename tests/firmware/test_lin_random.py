@@ -36,10 +36,13 @@ FRAMES = st.builds(
 )
 
 
+KINDS = ["header", "data", "late", "echo", "echoes", "noise", "ticks", "sleep"]
+
+
 @st.composite
 def pieces(draw) -> list[tuple]:
     """Part of what happens on a bus: (kind, ...); echoes read back what is sent."""
-    kind = draw(st.sampled_from(["header", "data", "echo", "echoes", "noise", "ticks", "sleep"]))
+    kind = draw(st.sampled_from(KINDS))
     if kind == "header":
         return [
             ("c", 0, BREAK),
@@ -51,6 +54,13 @@ def pieces(draw) -> list[tuple]:
         identifier = draw(st.none() | IDENTIFIERS)
         sum_byte = reference_checksum(data, None if identifier is None else PROTECTED[identifier])
         return [("c", byte, 0) for byte in [*data, sum_byte]]
+    if kind == "late":
+        # A response whose second byte is overdue.
+        header = [("c", 0, BREAK), ("c", SYNC, 0), ("c", PROTECTED[draw(IDENTIFIERS)], 0)]
+        rest = draw(
+            st.lists(st.tuples(st.integers(0, 255), st.sampled_from([0, 0, BAD])), max_size=2)
+        )
+        return [*header, ("c", 1, 0), *[("t",)] * 3, *(("c", *character) for character in rest)]
     if kind == "echo":
         mask = draw(st.sampled_from([0, 0, 1, 0x80]))
         return [("e", mask, draw(st.sampled_from([0, 0, 0, BAD, BREAK])))]
