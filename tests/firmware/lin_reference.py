@@ -157,6 +157,7 @@ class Node:
         self._report(Outcome.ASLEEP, identifier, data)
         self.asleep = True
         self.unseen_header = False
+        self.wanted = None
 
     def _error(self, outcome: Outcome, identifier: int, data: bytes) -> None:
         self.response_error = True
@@ -169,7 +170,7 @@ class Node:
             self._wake_tick()
             return
         self.idle_ms += 1
-        if self.idle_ms == IDLE_SLEEP_MS:
+        if self.idle_ms >= IDLE_SLEEP_MS and self.wanted is None:
             self._fall_asleep()
             self._begin()
             return
@@ -356,6 +357,8 @@ class Node:
                     return
                 self._error(Outcome.INCOMPLETE, identifier, bytes(got))
                 reported = True
+                # Nobody waits for it any more.
+                self.busy = False
         data = bytes(got[:-1])
         if frame.checksum(identifier, data) != got[-1]:
             if not reported:

@@ -101,6 +101,17 @@ def test_a_commander_publishes_behind_its_own_header(lin):
     assert answer(bus, 0x10)[1] == (Outcome.SENT, 0x10, b"z")
 
 
+def test_a_header_out_of_turn_waits_for_the_response_under_way_until_that_is_overdue(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.add(0x21, Frame(False, 2))
+    bus.header(0x21)
+    bus.byte(1)
+    assert lin.result("header", 0x10) == OK
+    # 42 bits are 2.2 ms, of which 0.5 are over.
+    assert [did.header for did in bus.ticks(3)] == [None, PROTECTED[0x10], None]
+
+
 def test_a_header_that_nobody_sees_is_reported_at_the_next(lin):
     lin.init(commander=True)
     bus = Bus(lin)

@@ -83,12 +83,13 @@ def pieces(draw) -> list[tuple]:
     error_bit=st.none() | st.integers(0, 7),
     data=st.dictionaries(st.integers(0, 5), st.binary(min_size=3, max_size=3)),
     slots=st.lists(st.tuples(IDENTIFIERS, st.integers(1, 6)), max_size=3),
+    wanted=st.none() | IDENTIFIERS,
     wake=st.booleans(),
     script=st.lists(pieces(), max_size=40),
     start=st.sampled_from([0, 2**32 - 3_000_000]),
 )
 def test_whatever_happens_is_what_the_definition_says(
-    lin, commander, frames, error_bit, data, slots, wake, script, start
+    lin, commander, frames, error_bit, data, slots, wanted, wake, script, start
 ):
     node = Node(commander, BIT_CYCLES, 100)
     lin.init(commander=commander)
@@ -104,6 +105,9 @@ def test_whatever_happens_is_what_the_definition_says(
     if commander:
         assert lin.result("schedule", schedule(*slots) or "-") == OK
         node.start(slots)
+        if wanted is not None:
+            assert lin.result("header", wanted) == OK
+            node.wanted = wanted
     if wake:
         lin.command("wake")
         node.waking = True

@@ -100,6 +100,12 @@ void lin_wake(lin_node_t *node)
     node->waking = true;
 }
 
+/* Nothing is under way on the bus that a header would spoil. */
+static bool is_quiet(const lin_node_t *node)
+{
+    return node->state == LIN_STATE_IDLE || (node->state == LIN_STATE_RECEIVE && node->overdue);
+}
+
 uint32_t lin_schedule_tick(lin_node_t *node)
 {
     uint32_t identifier;
@@ -108,7 +114,7 @@ uint32_t lin_schedule_tick(lin_node_t *node)
         return 0;
     }
     if (node->header_wanted != LIN_NO_IDENTIFIER) {
-        if (!node->scheduling && node->state != LIN_STATE_IDLE) {
+        if (!node->scheduling && !is_quiet(node)) {
             return 0;
         }
         identifier = node->header_wanted;
