@@ -29,4 +29,4 @@ def test_ring(ring_driver: Path, case: str) -> None:
 
 
 def test_the_user_of_a_full_serial_ring_is_woken_whenever_it_makes_room() -> None:
-    run_stepped(build("serial_rings_driver", [TESTS / "serial_rings_driver.c"], sanitize=False))
+    run_stepped(build("serial_ring_driver", [TESTS / "serial_ring_driver.c"], sanitize=False))
