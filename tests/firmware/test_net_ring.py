@@ -17,10 +17,13 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module")
-def ring_driver() -> Path:
+@pytest.fixture(scope="module", params=[[], ["BYTE_RING"]], ids=["pointers", "bytes"])
+def ring_driver(request: pytest.FixtureRequest) -> Path:
     # Without sanitizers and optimised: it is the compiler's order of stores that is on trial.
-    return build("ring_driver", [TESTS / "ring_driver.c"], sanitize=False)
+    sources = [TESTS / "ring_driver.c"]
+    return build(
+        "_".join(["ring_driver", *request.param]), sources, sanitize=False, defines=request.param
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=list(CASES.values()))
