@@ -128,6 +128,14 @@ def test_connected_socket_takes_its_peer_alone(net: NetHost) -> None:
     assert net.receive(other).counted == {"UDP_QUEUED": 1}
 
 
+def test_socket_made_anew_is_connected_to_nobody(net: NetHost) -> None:
+    net.bind(0, 4000, "queue")
+    assert net.command(f"connect 0 {PEER} 1234").result == UDP_OK
+    assert net.command("close 0").result == UDP_OK
+    net.bind(0, 4000, "queue")
+    assert net.receive(datagram(b"x", sport=1235)).counted == {"UDP_QUEUED": 1}
+
+
 def test_callback_reply_carries_its_new_payload(net: NetHost) -> None:
     net.bind(0, 4000, "reply")
     for size in (0, 1, 2, 17, 18, 19, 500, 1471):
