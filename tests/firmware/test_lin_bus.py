@@ -79,6 +79,16 @@ def test_a_schedule_sends_headers_in_their_slots_again_and_again(lin):
     assert not any(did.header for did in bus.ticks(30))
 
 
+def test_another_schedule_begins_with_its_first_slot(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("schedule", schedule((0x10, 9), (0x11, 9), (0x12, 9)))
+    bus.ticks(12)
+    lin.result("schedule", schedule((0x20, 2), (0x21, 2)))
+    headers = [did.header for did in bus.ticks(4)]
+    assert headers == [PROTECTED[0x20], None, PROTECTED[0x21], None]
+
+
 def test_a_header_out_of_turn_takes_a_slot_and_the_schedule_goes_on(lin):
     lin.init(commander=True)
     bus = Bus(lin)

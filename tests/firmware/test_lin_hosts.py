@@ -115,7 +115,7 @@ def test_a_malformed_datagram_does_nothing(lin, payload):
     answer = decode(
         bytes.fromhex(lin.command("request", 1, (good + payload) if payload else "-")[0])
     )
-    assert [record.failure for record in answer] == [Failure.MALFORMED]
+    assert answer == [Record(FAILED, 0, number=Failure.MALFORMED)]
     assert lin.read(0x10)[0] == 0
 
 
