@@ -137,10 +137,9 @@ uint32_t lin_wake_tick(lin_node_t *node)
     if (node->waking) {
         node->waking = false;
         node->wake_pulses = 0;
-        node->wake_ms = 0;
     } else if (node->wake_pulses == 0 || node->wake_pulses >= WAKE_MOST) {
         return 0;
-    } else if (node->wake_ms != 0 && --node->wake_ms != 0) {
+    } else if (--node->wake_ms != 0) {
         return 0;
     }
     node->wake_pulses++;
