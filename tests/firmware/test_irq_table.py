@@ -81,9 +81,9 @@ def test_what_devices_can_wait_and_how_they_are_served_is_kept(table):
 
 
 def test_a_line_is_given_a_tier_and_a_priority_which_hold_at_once(table):
-    assert table.number("assign", 5, PROTOCOL, 0) == OK
+    assert table.number("assign", 5, PROTOCOL, 7) == OK
     name, tier, priority, *_, holds = table.line(5)
-    assert (name, tier, priority, holds) == ("ethmac", PROTOCOL, 0, 0)
+    assert (name, tier, priority, holds) == ("ethmac", PROTOCOL, 7, 7)
     assert table.number("lines", PROTOCOL) == 1 << 5
     assert table.number("lines", INTERRUPT) == 1 << 31 | 1
     assert table.number("lines", APPLICATION) == 0

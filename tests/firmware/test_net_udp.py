@@ -118,7 +118,9 @@ def test_sockets_of_one_bucket_are_told_apart_and_closed_alone(net: NetHost) -> 
 
 def test_connected_socket_takes_its_peer_alone(net: NetHost) -> None:
     net.bind(0, 4000, "queue")
-    assert net.command(f"connect 0 {PEER} 0").result == UDP_BAD_PORT
+    for port in (0, 65536):
+        assert net.command(f"connect 0 {PEER} {port}").result == UDP_BAD_PORT
+    assert net.command(f"connect 0 {PEER} 65535").result == UDP_OK
     assert net.command(f"connect 0 {PEER} 1234").result == UDP_OK
     assert net.receive(datagram(b"x", sport=1234)).counted == {"UDP_QUEUED": 1}
     assert net.receive(datagram(b"x", sport=1235)).counted == {"UDP_DROP_PEER": 1}
