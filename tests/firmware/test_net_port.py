@@ -1,4 +1,4 @@
-"""The stack with hardware that moves frames by itself and completes UDP's checksum, and what is the same without."""
+"""The stack whose hardware moves frames and completes UDP's checksum, or does not."""
 
 from __future__ import annotations
 
