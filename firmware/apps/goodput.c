@@ -9,7 +9,7 @@
 #include "apps/blockers.h"
 #include "apps/slip/slip.h"
 #include "context.h"
-#include "drivers/serial_rings.h"
+#include "drivers/serial_ring.h"
 #include "net/checksum.h"
 #include "report.h"
 
@@ -26,7 +26,7 @@ uint32_t overruns[UARTS];
 uint32_t dropped[UARTS];
 
 static serial_t ports[UARTS];
-static serial_rings_t rings[UARTS] __attribute__((section(".noinit")));
+static serial_ring_t rings[UARTS] __attribute__((section(".noinit")));
 static _Alignas(4) uint8_t packets[UARTS][PACKET_BYTES];
 static slip_decoder_t decoders[UARTS];
 
@@ -34,7 +34,7 @@ static slip_decoder_t decoders[UARTS];
 static void serve_port(void *context, bool pending)
 {
     (void)pending;
-    (void)serial_rings_service(context);
+    (void)serial_ring_service(context);
     context_post_application();
 }
 
@@ -63,7 +63,7 @@ static void take_characters(uint32_t port)
 {
     int32_t character;
 
-    while ((character = serial_rings_get(&rings[port])) >= 0) {
+    while ((character = serial_ring_get(&rings[port])) >= 0) {
         uint32_t bytes = slip_take(&decoders[port], SERIAL_DATA((uint32_t)character));
         if (bytes != 0) {
             take_packet(port, bytes);
@@ -89,7 +89,7 @@ static serial_result_t start_ports(void)
         serial_result_t one =
             blocked_port_start(&ports[port], port, baud, watermark, &achieved_baud);
         result = result == SERIAL_OK ? one : result;
-        serial_rings_init(&rings[port], &ports[port]);
+        serial_ring_init(&rings[port], &ports[port]);
         decoders[port] = (slip_decoder_t){.packet = packets[port], .room = PACKET_BYTES};
         (void)snprintf(name, sizeof(name), "uart%u", (unsigned)port);
         (void)irq_register(serial_line(port), name, serve_port, &rings[port],

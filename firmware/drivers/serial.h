@@ -1,4 +1,4 @@
-/* The serial ports of soc/serial. drivers/serial_rings.h has a service that moves received characters into
+/* The serial ports of soc/serial. drivers/serial_ring.h has a service that moves received characters into
  * a ring; who wants them elsewhere calls what is here from a service of its own.
  *
  * Settings are for one context at a time, usually the port's service.

@@ -157,6 +157,7 @@ class Node:
         self._report(Outcome.ASLEEP, identifier, data)
         self.asleep = True
         self.unseen_header = False
+        self.wanted = None
 
     def _error(self, outcome: Outcome, identifier: int, data: bytes) -> None:
         self.response_error = True
@@ -169,7 +170,7 @@ class Node:
             self._wake_tick()
             return
         self.idle_ms += 1
-        if self.idle_ms == IDLE_SLEEP_MS:
+        if self.idle_ms >= IDLE_SLEEP_MS and self.wanted is None:
             self._fall_asleep()
             self._begin()
             return
@@ -346,7 +347,8 @@ class Node:
                 raise
             if isinstance(event, Character):
                 if event.flags:
-                    self._error(Outcome.BAD_CHARACTER, identifier, bytes(got))
+                    if not reported:
+                        self._error(Outcome.BAD_CHARACTER, identifier, bytes(got))
                     return
                 got.append(event.byte)
             elif self._is_late(event.cycle, frame.length) and not reported:
@@ -355,9 +357,12 @@ class Node:
                     return
                 self._error(Outcome.INCOMPLETE, identifier, bytes(got))
                 reported = True
+                # Nobody waits for it any more.
+                self.busy = False
         data = bytes(got[:-1])
         if frame.checksum(identifier, data) != got[-1]:
-            self._error(Outcome.BAD_CHECKSUM, identifier, data)
+            if not reported:
+                self._error(Outcome.BAD_CHECKSUM, identifier, data)
             return
         if self._is_late(event.cycle, frame.length):
             self.count("late")

@@ -70,8 +70,13 @@ static void do_bind(net_t *net)
 /* receive SOCKET: the application takes a datagram. */
 static void do_receive(void)
 {
-    packet_t *packet = udp_receive(&sockets[text_number(1)]);
+    udp_socket_t *socket = &sockets[text_number(1)];
+    bool empty = udp_is_empty(socket);
+    packet_t *packet = udp_receive(socket);
 
+    if (empty != (packet == NULL)) {
+        text_fail("the socket is empty, or is not");
+    }
     if (packet == NULL) {
         puts("empty");
         return;

@@ -90,7 +90,7 @@ void net_mac_serve(net_t *net, uint32_t frames)
 }
 
 /* frame plain|summed|checked exact|full HEX: a frame is received; summed by packet_fill(), or looked at by the
- * hardware too. */
+ * hardware too. "due": whether it is the stack's to take now. */
 static void do_frame(net_t *net)
 {
     static uint8_t content[TEXT_HEX_BYTES];
@@ -131,6 +131,7 @@ static void do_frame(net_t *net)
     } else if (!RING_PUSH(&net->received, packet)) {
         text_fail("the ring of received packets is full");
     }
+    printf("due %d\n", net_pending(net));
     net_mac_serve(net, 1);
 }
 

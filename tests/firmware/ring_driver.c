@@ -1,4 +1,4 @@
-/* Rings: the case named on the command line; exit status 0 if it holds, otherwise a line on stderr.
+/* Rings of pointers, or with BYTE_RING of bytes: the case named on the command line; exit status 0 if it holds, otherwise a line on stderr.
  *
  * The cases "producer_preempted" and "consumer_preempted" let the other side run between every two
  * instructions of one side, as a more urgent tier may: the CPU's single-step trap calls it.
@@ -10,10 +10,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../firmware/net/ring.h"
 #include "single_step.h"
 
 enum { SLOTS = 4, ENTRIES = 600 };
+
+#ifdef BYTE_RING
+
+#define UART_RING_BYTES SLOTS
+#include "../../firmware/drivers/byte_ring.h"
+
+typedef int32_t entry_t;
+static byte_ring_t queue;
+
+#define HEAD queue.head
+#define TAIL queue.tail
+#define NOTHING (-1)
+#define PUSH(entry) byte_ring_push(&queue, (uint8_t)(entry))
+#define POP() byte_ring_pop(&queue)
+#define COUNT() byte_ring_count(&queue)
+
+static entry_t entry(uintptr_t number)
+{
+    return (uint8_t)(number * 5 + 1);
+}
+
+#else
+
+#include "../../firmware/net/ring.h"
+
+typedef void *entry_t;
+static RING(SLOTS) queue;
+
+#define HEAD queue.ring.head
+#define TAIL queue.ring.tail
+#define NOTHING NULL
+#define PUSH(entry) RING_PUSH(&queue, entry)
+#define POP() RING_POP(&queue)
+#define COUNT() RING_COUNT(&queue)
+
+static entry_t entry(uintptr_t number)
+{
+    return (void *)(number * 16 + 1);
+}
+
+#endif
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -23,71 +63,64 @@ enum { SLOTS = 4, ENTRIES = 600 };
         }                                                                                          \
     } while (0)
 
-static RING(SLOTS) queue;
-
-static void *entry(uintptr_t number)
-{
-    return (void *)(number * 16 + 1);
-}
-
 static void test_order(void)
 {
-    CHECK(RING_POP(&queue) == NULL);
+    CHECK(POP() == NOTHING);
     for (uintptr_t round = 0; round < 10; round++) {
-        CHECK(RING_PUSH(&queue, entry(2 * round)));
-        CHECK(RING_PUSH(&queue, entry(2 * round + 1)));
-        CHECK(RING_COUNT(&queue) == 2);
-        CHECK(RING_POP(&queue) == entry(2 * round));
-        CHECK(RING_POP(&queue) == entry(2 * round + 1));
-        CHECK(RING_POP(&queue) == NULL);
+        CHECK(PUSH(entry(2 * round)));
+        CHECK(PUSH(entry(2 * round + 1)));
+        CHECK(COUNT() == 2);
+        CHECK(POP() == entry(2 * round));
+        CHECK(POP() == entry(2 * round + 1));
+        CHECK(POP() == NOTHING);
     }
 }
 
 static void test_full(void)
 {
     for (uintptr_t i = 0; i < SLOTS; i++) {
-        CHECK(RING_PUSH(&queue, entry(i)));
+        CHECK(PUSH(entry(i)));
     }
-    CHECK(!RING_PUSH(&queue, entry(99)));
-    CHECK(RING_COUNT(&queue) == SLOTS);
-    CHECK(RING_POP(&queue) == entry(0));
-    CHECK(RING_PUSH(&queue, entry(SLOTS)));
-    CHECK(!RING_PUSH(&queue, entry(99)));
+    CHECK(!PUSH(entry(99)));
+    CHECK(COUNT() == SLOTS);
+    CHECK(POP() == entry(0));
+    CHECK(PUSH(entry(SLOTS)));
+    CHECK(!PUSH(entry(99)));
     for (uintptr_t i = 1; i <= SLOTS; i++) {
-        CHECK(RING_POP(&queue) == entry(i));
+        CHECK(POP() == entry(i));
     }
-    CHECK(RING_POP(&queue) == NULL);
+    CHECK(POP() == NOTHING);
 }
 
 static void test_wrap(void)
 {
-    queue.ring.head = queue.ring.tail = UINT32_MAX - 1;
+    HEAD = TAIL = UINT32_MAX - 1;
     test_full();
-    CHECK(queue.ring.head < SLOTS);
-    queue.ring.head = queue.ring.tail = UINT32_MAX - 1;
+    CHECK(HEAD < SLOTS);
+    HEAD = TAIL = UINT32_MAX - 1;
     test_order();
 }
 
 /* Against a plain array, with pseudo-random pushes and pops. */
 static void test_model(void)
 {
-    static void *model[100000];
+    static entry_t model[100000];
     uint32_t pushed = 0, popped = 0, state = 1;
 
     while (pushed < 100000) {
         state = state * 1664525 + 1013904223;
         if ((state >> 28) < 8) {
-            bool stored = RING_PUSH(&queue, entry(state));
+            bool stored = PUSH(entry(state));
             CHECK(stored == (pushed - popped < SLOTS));
             if (stored) {
                 model[pushed++] = entry(state);
             }
         } else {
-            void *got = RING_POP(&queue);
-            CHECK(got == (popped < pushed ? model[popped] : NULL));
-            popped += got != NULL;
+            entry_t got = POP();
+            CHECK(got == (popped < pushed ? model[popped] : NOTHING));
+            popped += got != NOTHING;
         }
-        CHECK(RING_COUNT(&queue) == pushed - popped);
+        CHECK(COUNT() == pushed - popped);
     }
 }
 
@@ -99,7 +132,7 @@ static uintptr_t pushed, popped, preemptions, pushes_refused, pops_refused;
 
 __attribute__((noinline)) static void produce(void)
 {
-    if (RING_PUSH(&queue, entry(pushed))) {
+    if (PUSH(entry(pushed))) {
         pushed++;
     } else {
         pushes_refused++;
@@ -108,9 +141,9 @@ __attribute__((noinline)) static void produce(void)
 
 __attribute__((noinline)) static void consume(void)
 {
-    void *got = RING_POP(&queue);
+    entry_t got = POP();
 
-    if (got != NULL) {
+    if (got != NOTHING) {
         CHECK(got == entry(popped));
         popped++;
     } else {
@@ -153,7 +186,7 @@ static void preempt(void (*side)(void), void (*other)(int))
             consume();
             CHECK(popped == before + 1);
         }
-        CHECK(RING_POP(&queue) == NULL);
+        CHECK(POP() == NOTHING);
     }
 }
 

@@ -2,9 +2,12 @@
  *
  *   wait QUIET USED     QUIET cycles in which the services use USED, then frames that are kept from them: how
  *                       long, in cycles
+ *   interrupts          an interrupt of 100 cycles, of which another has 30, then a protocol service of 1000, of which
+ *                       an interrupt has 100: what is counted for the one and for the other
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "../../firmware/net/stack.h"
 /* Neither the MAC nor lines. */
@@ -64,14 +67,46 @@ static uint64_t wait(uint64_t quiet, uint32_t used)
     }
 }
 
+static uint32_t interrupts(void)
+{
+    uint32_t before = share_timing.used_cycles;
+
+    share_begin_interrupt();
+    cycle += 40;
+    share_begin_interrupt();
+    cycle += 30;
+    share_end_interrupt();
+    cycle += 30;
+    share_end_interrupt();
+    return share_timing.used_cycles - before;
+}
+
+static uint32_t protocol(void)
+{
+    uint32_t before = share_timing.used_cycles;
+
+    share_begin();
+    cycle += 900;
+    share_begin_interrupt();
+    cycle += 100;
+    share_end_interrupt();
+    share_end_timing();
+    return share_timing.used_cycles - before;
+}
+
 int main(void)
 {
     application_share_percent = 20;
     share_init();
     while (text_read()) {
-        uint64_t quiet;
-        (void)sscanf(text_word(1), "%" SCNu64, &quiet);
-        printf("%" PRIu64 "\n", wait(quiet, text_number(2)));
+        if (strcmp(text_word(0), "wait") == 0) {
+            uint64_t quiet;
+            (void)sscanf(text_word(1), "%" SCNu64, &quiet);
+            printf("%" PRIu64 "\n", wait(quiet, text_number(2)));
+        } else {
+            uint32_t interrupted = interrupts();
+            printf("%u %u\n", interrupted, protocol());
+        }
         (void)fflush(stdout);
     }
     return 0;

@@ -1,13 +1,17 @@
-/* The terminal server and a client that has sent too much, with the port's service running between two
- * instructions of the protocol service: the CPU's single-step trap calls it, and it sends all that waits, as after
- * many interrupts. Exit status 0 if the client is told to go on wherever that was, otherwise a line on stderr; 77 on
- * a host without such a trap.
+/* The terminal server and a client that has sent too much and is to be told to go on:
+ *
+ *   packet      when there is no packet for that at first
+ *   preempted   with the port's service running between two instructions of the protocol service: the CPU's
+ *               single-step trap calls it, and it sends all that waits, as after many interrupts
+ *
+ * Exit status 0 if the client is told, otherwise a line on stderr; 77 on a host without such a trap.
  */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "../../firmware/net/stack.h"
 #include "single_step.h"
@@ -143,12 +147,39 @@ control_outcome_t control_answer(control_port_t *const *ports, uint32_t count, c
     return (control_outcome_t){.port = -1};
 }
 
-/* --- the trial ---------------------------------------------------------------------------------- */
+/* --- the trials ---------------------------------------------------------------------------------- */
+
+/* The queue is full and runs dry while there is no packet. False if the client is not told to go on when one is free. */
+static bool tells_later(void)
+{
+    static _Alignas(4) uint8_t buffer[NET_BUFFER_BYTES];
+    static const ethernet_address_t mac = {{2, 0, 1}};
+    terminal_port_t *port = &terminal_ports[0];
+    terminal_office_t *office = &offices[0];
+    packet_t packet;
+
+    net_init(&network, &mac);
+    init_port(port, 0);
+    /* A broadcast waits for no neighbour. */
+    office->client = (control_peer_t){.address = IPV4_BROADCAST, .port = 9};
+    /* Nor does anything else let terminal_protocol() look. */
+    office->lent = TERMINAL_PORT_PACKETS;
+    somebody_waits = false;
+    suspend_client(port);
+    terminal_protocol();
+    terminal_protocol();
+    bool waits = office->told_suspend && office->counts[TERMINAL_COUNT_LOST_NOTIFICATIONS] == 1;
+    (void)net_add_packets(&network, PACKET_HOME_PROTOCOL, &packet, buffer, 1);
+    terminal_protocol();
+    bool told = !office->told_suspend && office->counts[TERMINAL_COUNT_NOTIFICATIONS] == 1
+                && packet_payload(&packet)[3] == TERMINAL_FLOWCONTROL_RESUME + TERMINAL_ANSWER;
+    return waits && told && RING_COUNT(&network.transmit) == 1;
+}
+
+#ifdef __x86_64__
 
 /* Steps of the protocol service. */
 enum { LEAST_STEPS = 20, DATAGRAM_BYTES = 2 * TERMINAL_WORD_BYTES };
-
-#ifdef __x86_64__
 
 static volatile unsigned step, last_step;
 
@@ -207,7 +238,7 @@ static bool survives_everywhere(const char *what, uint32_t before)
     return true;
 }
 
-int main(void)
+static int try_preempted(void)
 {
     signal(SIGTRAP, send_on_trap);
     bool refused = survives_everywhere("a datagram that is refused", TERMINAL_TRANSMIT_WORDS - 1);
@@ -219,10 +250,22 @@ int main(void)
 
 #else
 
-int main(void)
+static int try_preempted(void)
 {
     fprintf(stderr, "no single-step trap on this host\n");
     return NOT_HERE;
 }
 
 #endif
+
+int main(int count, char **words)
+{
+    if (count == 2 && strcmp(words[1], "preempted") == 0) {
+        return try_preempted();
+    }
+    if (!tells_later()) {
+        fprintf(stderr, "not told to go on when there was a packet\n");
+        return 1;
+    }
+    return 0;
+}

@@ -238,6 +238,20 @@ def test_a_late_response_is_reported_at_once_and_still_taken(bus):
     assert bus.lin.counts()["late"] == 1
 
 
+@pytest.mark.parametrize("rest", [[(2, 0), (0, 0)], [(2, BAD)], [(0, BREAK)]])
+def test_a_late_response_that_then_fails_is_reported_once(bus, rest):
+    bus.lin.add(0x21, Frame(False, 2))
+    bus.header(0x21)
+    bus.byte(1)
+    assert [did.report for did in bus.ticks(4) if did.report] == [
+        (Outcome.INCOMPLETE, 0x21, b"\x01")
+    ]
+    assert [bus.byte(*character).report for character in rest] == [None] * len(rest)
+    assert bus.lin.counts() == {"headers": 1, "INCOMPLETE": 1}
+    # It has ended.
+    assert answer(bus, 0x21)[1] is None
+
+
 def test_broken_headers_are_reported(bus):
     bus.byte(0, BREAK)
     assert bus.byte(0x54).report == (Outcome.BAD_SYNC, 0x14, b"\x54")

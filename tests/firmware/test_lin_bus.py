@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from host_build import ROOT, TESTS, build, run_stepped
 from lin_bus import Bus, answer, go_to_sleep, schedule
 from lin_host import (
     BAD_BIT,
@@ -25,6 +26,8 @@ from lin_reference import (
 )
 from lin_reference import checksum as reference_checksum
 from net_host import config
+
+LIN = ROOT / "firmware" / "apps" / "lin"
 
 
 def test_go_to_sleep_puts_to_sleep_and_a_wake_up_signal_wakes(bus):
@@ -76,6 +79,16 @@ def test_a_schedule_sends_headers_in_their_slots_again_and_again(lin):
     assert not any(did.header for did in bus.ticks(30))
 
 
+def test_another_schedule_begins_with_its_first_slot(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("schedule", schedule((0x10, 9), (0x11, 9), (0x12, 9)))
+    bus.ticks(12)
+    lin.result("schedule", schedule((0x20, 2), (0x21, 2)))
+    headers = [did.header for did in bus.ticks(4)]
+    assert headers == [PROTECTED[0x20], None, PROTECTED[0x21], None]
+
+
 def test_a_header_out_of_turn_takes_a_slot_and_the_schedule_goes_on(lin):
     lin.init(commander=True)
     bus = Bus(lin)
@@ -96,6 +109,17 @@ def test_a_commander_publishes_behind_its_own_header(lin):
     lin.result("header", 0x10)
     assert bus.ticks(1)[0].header == PROTECTED[0x10]
     assert answer(bus, 0x10)[1] == (Outcome.SENT, 0x10, b"z")
+
+
+def test_a_header_out_of_turn_waits_for_the_response_under_way_until_that_is_overdue(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.add(0x21, Frame(False, 2))
+    bus.header(0x21)
+    bus.byte(1)
+    assert lin.result("header", 0x10) == OK
+    # 42 bits are 2.2 ms, of which 0.5 are over.
+    assert [did.header for did in bus.ticks(3)] == [None, PROTECTED[0x10], None]
 
 
 def test_a_header_that_nobody_sees_is_reported_at_the_next(lin):
@@ -119,6 +143,20 @@ def test_the_commander_sends_the_bus_to_sleep_and_its_schedule_with_it(lin):
     assert not any(did.header for did in bus.ticks(10))
     bus.byte(0xF0)
     assert any(did.header for did in bus.ticks(2))
+
+
+def test_a_bus_that_is_sent_to_sleep_forgets_the_header_that_was_still_to_be_sent(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("schedule", schedule((REQUEST, 5)))
+    lin.write(REQUEST, bytes([0, *[0xFF] * 7]))
+    assert bus.ticks(1)[0].header == PROTECTED[REQUEST]
+    assert lin.result("header", 0x10) == OK
+    assert answer(bus, REQUEST)[1][0] is Outcome.ASLEEP
+    assert lin.result("schedule", "-") == OK
+    bus.byte(0xF0)
+    assert not any(did.header for did in bus.ticks(10))
+    assert lin.result("header", 0x10) == OK
 
 
 @pytest.mark.parametrize("command", ["header", "schedule"])
@@ -178,3 +216,10 @@ def test_another_identifier_has_another_checksum(bus):
     assert answer(bus, 0x13)[0] == bytes([0x78, reference_checksum(b"x", PROTECTED[0x13])])
     assert bus.lin.result("assign", 2, 0xFF) == OK
     assert bus.header(0x13).send is None
+
+
+def test_the_bus_sleeps_whenever_a_tick_comes_while_it_is_sent_to_sleep():
+    parts = [LIN / f"{name}.c" for name in ("node", "task")]
+    driver = TESTS / "lin_sleep_driver.c"
+    # Optimised, as it is the compiler's order of stores that is on trial.
+    run_stepped(build("lin_sleep_driver", [driver, *parts], sanitize=False, include=[TESTS]))

@@ -10,8 +10,9 @@ import pytest
 from host_build import ROOT, examples
 from hypothesis import given
 from hypothesis import strategies as st
+from lin_bus import Bus, answer
 from lin_host import UARTS, LinHost, build_lin
-from lin_reference import PROTECTED, Frame, Tick
+from lin_reference import BREAK, PROTECTED, Frame, Tick
 from net_host import config
 
 from tierv.sim.host import lin as host
@@ -91,7 +92,8 @@ def test_headers_sleep_and_wake_are_asked_for(lin):
         (Record(Request.READ, 0, 0x12), Failure.NO_SUCH_FRAME),
         (Record(Request.HEADER, 0, 0x3E), Failure.BAD_IDENTIFIER),
         (Record(Request.SLOT, 0, 0x10), Failure.BAD_SLOT),
-        (Record(Request.SLOT, 0, 0x10, number=65536), Failure.BAD_SLOT),
+        (Record(Request.SLOT, 0, 0x10, number=65536 + 1), Failure.BAD_SLOT),
+        (Record(Request.SLOT, 0, 0x10, number=(1 << 24) + 1), Failure.BAD_SLOT),
         (Record(Request.COUNT, 0, 15), Failure.NO_COUNTER),
         (Record(Request.COUNT, 0, 16 + len(Outcome)), Failure.NO_COUNTER),
         (Record(Request.WATCH, UARTS), Failure.NO_NODE),
@@ -102,6 +104,24 @@ def test_what_can_not_be_done_is_refused(lin, request_, failure):
     good = Record(Request.SET, 0, 0x10, b"ok")
     assert failures(lin, request_, good) == [failure, None]
     assert lin.read(0x10)[1] == b"ok"
+
+
+def test_counters_are_told_by_their_numbers(lin):
+    bus = Bus(lin)
+    bus.header(0x10)
+    lin.write(0x10, b"ab")
+    for _ in range(2):
+        answer(bus, 0x10)
+    bus.byte(0, BREAK)
+    bus.byte(0)
+    counts = lin.counts()
+    assert counts == {"headers": 3, "unanswered": 1, "SENT": 2, "BAD_SYNC": 1}
+    names = [Counter.HEADERS, Counter.UNANSWERED, Counter.LATE]
+    numbers = {each.name.lower(): each for each in names}
+    numbers |= {each.name: Counter.FIRST_OUTCOME + each for each in Outcome}
+    answers = ask(lin, *(Record(Request.COUNT, 0, number) for number in numbers.values()))
+    told = {name: each.number for name, each in zip(numbers, answers, strict=True)}
+    assert {name: number for name, number in told.items() if number} == counts
 
 
 def test_more_slots_than_a_schedule_has_are_refused(lin):
@@ -115,7 +135,7 @@ def test_a_malformed_datagram_does_nothing(lin, payload):
     answer = decode(
         bytes.fromhex(lin.command("request", 1, (good + payload) if payload else "-")[0])
     )
-    assert [record.failure for record in answer] == [Failure.MALFORMED]
+    assert answer == [Record(FAILED, 0, number=Failure.MALFORMED)]
     assert lin.read(0x10)[0] == 0
 
 

@@ -36,10 +36,13 @@ FRAMES = st.builds(
 )
 
 
+KINDS = ["header", "data", "late", "echo", "echoes", "noise", "ticks", "sleep"]
+
+
 @st.composite
 def pieces(draw) -> list[tuple]:
     """Part of what happens on a bus: (kind, ...); echoes read back what is sent."""
-    kind = draw(st.sampled_from(["header", "data", "echo", "echoes", "noise", "ticks", "sleep"]))
+    kind = draw(st.sampled_from(KINDS))
     if kind == "header":
         return [
             ("c", 0, BREAK),
@@ -51,6 +54,13 @@ def pieces(draw) -> list[tuple]:
         identifier = draw(st.none() | IDENTIFIERS)
         sum_byte = reference_checksum(data, None if identifier is None else PROTECTED[identifier])
         return [("c", byte, 0) for byte in [*data, sum_byte]]
+    if kind == "late":
+        # A response whose second byte is overdue.
+        header = [("c", 0, BREAK), ("c", SYNC, 0), ("c", PROTECTED[draw(IDENTIFIERS)], 0)]
+        rest = draw(
+            st.lists(st.tuples(st.integers(0, 255), st.sampled_from([0, 0, BAD])), max_size=2)
+        )
+        return [*header, ("c", 1, 0), *[("t",)] * 3, *(("c", *character) for character in rest)]
     if kind == "echo":
         mask = draw(st.sampled_from([0, 0, 1, 0x80]))
         return [("e", mask, draw(st.sampled_from([0, 0, 0, BAD, BREAK])))]
@@ -73,12 +83,13 @@ def pieces(draw) -> list[tuple]:
     error_bit=st.none() | st.integers(0, 7),
     data=st.dictionaries(st.integers(0, 5), st.binary(min_size=3, max_size=3)),
     slots=st.lists(st.tuples(IDENTIFIERS, st.integers(1, 6)), max_size=3),
+    wanted=st.none() | IDENTIFIERS,
     wake=st.booleans(),
     script=st.lists(pieces(), max_size=40),
     start=st.sampled_from([0, 2**32 - 3_000_000]),
 )
 def test_whatever_happens_is_what_the_definition_says(
-    lin, commander, frames, error_bit, data, slots, wake, script, start
+    lin, commander, frames, error_bit, data, slots, wanted, wake, script, start
 ):
     node = Node(commander, BIT_CYCLES, 100)
     lin.init(commander=commander)
@@ -94,6 +105,9 @@ def test_whatever_happens_is_what_the_definition_says(
     if commander:
         assert lin.result("schedule", schedule(*slots) or "-") == OK
         node.start(slots)
+        if wanted is not None:
+            assert lin.result("header", wanted) == OK
+            node.wanted = wanted
     if wake:
         lin.command("wake")
         node.waking = True

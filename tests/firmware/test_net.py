@@ -60,8 +60,9 @@ def test_malformed_frame_is_dropped_and_counted(echo: NetHost, name: str, driver
 def test_frames_beyond_the_allowance_wait_until_more_are_allowed(echo: NetHost) -> None:
     frame = ethernet(0x0800, udp(b"x"))
     echo.command("allow 2")
-    counts = [len(echo.receive(frame, exact=False).sent) for _ in range(4)]
-    assert counts == [1, 1, 0, 0]
+    answers = [echo.receive(frame, exact=False) for _ in range(4)]
+    assert [answer.words("due") for answer in answers] == [["1"], ["1"], ["0"], ["0"]]
+    assert [len(answer.sent) for answer in answers] == [1, 1, 0, 0]
     assert echo.audit()["pending"] == 0
     answer = echo.command("allow 1")
     assert (len(answer.sent), answer.words("held")) == (1, ["1"])

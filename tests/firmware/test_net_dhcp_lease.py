@@ -29,7 +29,7 @@ def test_lease_is_renewed_from_its_server_after_half_its_time(client: Client) ->
     start = client.now - 5
     request = client.until_message()
     assert LEASE_S / 2 * 15 / 16 - 1 <= client.now - start <= LEASE_S / 2
-    assert (client.state, request.kind) == ("renewing", 3)
+    assert (client.state, request.kind, request.bootp.secs) == ("renewing", 3, 0)
     expect_fields(request, src=LEASED, dst=SERVER, ciaddr=LEASED)
     assert request.packet.dst == PEER_MAC
     assert request.options == {"message-type": 3, "param_req_list": PARAMETERS}
@@ -65,7 +65,9 @@ def test_unanswered_renewal_is_put_to_all_and_any_server_may_answer(client: Clie
         assert client.state == "renewing"
         expect_fields(request, src=LEASED, dst=SERVER, ciaddr=LEASED)
         waits.append(client.now - start)
+        assert request.bootp.secs == waits[-1] - waits[0]
     assert client.now - start == 3500
+    assert request.bootp.secs == 0
     # Half of what is left each time, but a minute at the least (RFC 2131, section 4.4.5).
     for before, after in pairwise(waits):
         assert after - before == max((3500 - before) // 2, 60)

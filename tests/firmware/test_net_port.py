@@ -1,4 +1,4 @@
-"""The stack with hardware that moves frames by itself and completes UDP's checksum."""
+"""The stack whose hardware moves frames and completes UDP's checksum, or does not."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ def summing_program() -> Path:
     return build_net_driver("net_driver_sums", "NET_DRIVER_SUMS=1")
 
 
-@pytest.fixture(params=["rings", "port"])
-def net(summing_program: Path, request: pytest.FixtureRequest) -> Iterator[NetHost]:
+@pytest.fixture(params=["rings", "port", "summed by the stack"])
+def net(
+    summing_program: Path, net_program: Path, request: pytest.FixtureRequest
+) -> Iterator[NetHost]:
     """A stack that knows PEER, with a queue socket 0 on port 4000."""
-    host = NetHost(summing_program)
+    host = NetHost(net_program if request.param == "summed by the stack" else summing_program)
     if request.param == "port":
         host.command("port")
     host.receive(arp_request())

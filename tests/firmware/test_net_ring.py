@@ -17,10 +17,13 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module")
-def ring_driver() -> Path:
+@pytest.fixture(scope="module", params=[[], ["BYTE_RING"]], ids=["pointers", "bytes"])
+def ring_driver(request: pytest.FixtureRequest) -> Path:
     # Without sanitizers and optimised: it is the compiler's order of stores that is on trial.
-    return build("ring_driver", [TESTS / "ring_driver.c"], sanitize=False)
+    sources = [TESTS / "ring_driver.c"]
+    return build(
+        "_".join(["ring_driver", *request.param]), sources, sanitize=False, defines=request.param
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=list(CASES.values()))
@@ -29,4 +32,4 @@ def test_ring(ring_driver: Path, case: str) -> None:
 
 
 def test_the_user_of_a_full_serial_ring_is_woken_whenever_it_makes_room() -> None:
-    run_stepped(build("serial_rings_driver", [TESTS / "serial_rings_driver.c"], sanitize=False))
+    run_stepped(build("serial_ring_driver", [TESTS / "serial_ring_driver.c"], sanitize=False))

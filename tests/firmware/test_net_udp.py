@@ -118,7 +118,9 @@ def test_sockets_of_one_bucket_are_told_apart_and_closed_alone(net: NetHost) -> 
 
 def test_connected_socket_takes_its_peer_alone(net: NetHost) -> None:
     net.bind(0, 4000, "queue")
-    assert net.command(f"connect 0 {PEER} 0").result == UDP_BAD_PORT
+    for port in (0, 65536):
+        assert net.command(f"connect 0 {PEER} {port}").result == UDP_BAD_PORT
+    assert net.command(f"connect 0 {PEER} 65535").result == UDP_OK
     assert net.command(f"connect 0 {PEER} 1234").result == UDP_OK
     assert net.receive(datagram(b"x", sport=1234)).counted == {"UDP_QUEUED": 1}
     assert net.receive(datagram(b"x", sport=1235)).counted == {"UDP_DROP_PEER": 1}
@@ -126,6 +128,24 @@ def test_connected_socket_takes_its_peer_alone(net: NetHost) -> None:
     assert net.receive(other).counted == {"UDP_DROP_PEER": 1}
     assert net.command("connect 0 0.0.0.0 0").result == UDP_OK
     assert net.receive(other).counted == {"UDP_QUEUED": 1}
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("to", ["10.0.10.0", "0.1.0.1", "0.1.10.0"])
+def test_datagram_to_an_address_of_the_same_halves_is_not_ours(
+    net: NetHost, to: str, driver: str
+) -> None:
+    net.bind(0, 4000, "queue")
+    answer = net.receive(datagram(b"x", dst=to), driver=driver)
+    assert answer.counted == {"IPV4_DROP_DESTINATION": 1}
+
+
+def test_socket_made_anew_is_connected_to_nobody(net: NetHost) -> None:
+    net.bind(0, 4000, "queue")
+    assert net.command(f"connect 0 {PEER} 1234").result == UDP_OK
+    assert net.command("close 0").result == UDP_OK
+    net.bind(0, 4000, "queue")
+    assert net.receive(datagram(b"x", sport=1235)).counted == {"UDP_QUEUED": 1}
 
 
 def test_callback_reply_carries_its_new_payload(net: NetHost) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from host_build import BUILD, TESTS, Program, build
+from net_host import config
 
 CLOCK_HZ = 100_000_000
 #: From the look at the clock that begins to wait to the next.
@@ -49,3 +50,10 @@ def test_no_more_than_a_tenth_of_a_second_is_paid_back(host):
     # The clock comes round; what the services used meanwhile is more than it seems to have brought.
     waited = wait(host, 1 << 32, 1 << 29)
     assert waited <= CLOCK_HZ // 10 * 1.4
+
+
+def test_interrupts_are_timed_once_whatever_they_interrupt(host):
+    answers = [host.command("interrupts") for _ in range(2)]
+    trap = config("APPLICATION_SHARE_TRAP_CYCLES")
+    service = config("APPLICATION_SHARE_PROTOCOL_CYCLES")
+    assert answers == [[f"{100 + trap} {1000 + service}"]] * 2

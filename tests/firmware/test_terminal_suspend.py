@@ -1,7 +1,10 @@
-"""A client of the terminal server that has sent too much, and a port that is served meanwhile."""
+"""A client of the terminal server that has sent too much, and is told to go on."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from host_build import BUILD, PORT_DEFINE, PORT_SOURCES, TESTS, build, net_sources, run_stepped
 
 SOC = {
@@ -12,13 +15,14 @@ SOC = {
 }
 
 
-def test_a_client_is_told_to_go_on_wherever_its_port_was_served():
+@pytest.fixture(scope="module")
+def driver() -> Path:
     headers = BUILD / "suspend-headers"
     generated = headers / "generated"
     generated.mkdir(parents=True, exist_ok=True)
     text = "".join(f"#define {name} {value}\n" for name, value in SOC.items())
     (generated / "soc.h").write_text(text)
-    driver = build(
+    return build(
         "terminal_suspend_driver",
         [TESTS / "terminal_suspend_driver.c", *net_sources(), *PORT_SOURCES],
         # Optimised, as it is the compiler's order of stores that is on trial.
@@ -26,4 +30,11 @@ def test_a_client_is_told_to_go_on_wherever_its_port_was_served():
         include=[headers, TESTS],
         defines=["CONTEXT_POLLED", PORT_DEFINE],
     )
-    run_stepped(driver)
+
+
+def test_a_client_is_told_to_go_on_wherever_its_port_was_served(driver):
+    run_stepped(driver, "preempted")
+
+
+def test_a_client_is_told_to_go_on_as_soon_as_there_is_a_packet_for_that(driver):
+    run_stepped(driver, "packet")

@@ -75,17 +75,35 @@ lin_result_t lin_go_to_sleep(lin_node_t *node)
     static const uint8_t command[LIN_DATA_BYTES] = {LIN_GO_TO_SLEEP, 0xff, 0xff, 0xff,
                                                     0xff,            0xff, 0xff, 0xff};
 
-    if (node->role == LIN_COMMANDER && node->state == LIN_STATE_ASLEEP) {
+    if (node->role != LIN_COMMANDER) {
+        return LIN_NOT_COMMANDER;
+    }
+    if (node->state == LIN_STATE_ASLEEP) {
         return LIN_OK;
     }
-    lin_result_t result = lin_request_header(node, LIN_COMMANDER_REQUEST);
-    return result == LIN_OK ? lin_write(node, LIN_COMMANDER_REQUEST, command, LIN_DATA_BYTES)
-                            : result;
+    if (node->header_wanted != LIN_NO_IDENTIFIER) {
+        return LIN_FULL;
+    }
+    (void)lin_write(node, LIN_COMMANDER_REQUEST, command, LIN_DATA_BYTES);
+    node->header_wanted = LIN_COMMANDER_REQUEST;
+    COMPILER_BARRIER();
+    /* By idleness, or because a slot of the schedule has sent it: nothing is left for when it is awake. */
+    if (node->state == LIN_STATE_ASLEEP) {
+        node->header_wanted = LIN_NO_IDENTIFIER;
+        lin_cancel(node, LIN_COMMANDER_REQUEST);
+    }
+    return LIN_OK;
 }
 
 void lin_wake(lin_node_t *node)
 {
     node->waking = true;
+}
+
+/* Nothing is under way on the bus that a header would spoil. */
+static bool is_quiet(const lin_node_t *node)
+{
+    return node->state == LIN_STATE_IDLE || (node->state == LIN_STATE_RECEIVE && node->overdue);
 }
 
 uint32_t lin_schedule_tick(lin_node_t *node)
@@ -96,7 +114,7 @@ uint32_t lin_schedule_tick(lin_node_t *node)
         return 0;
     }
     if (node->header_wanted != LIN_NO_IDENTIFIER) {
-        if (!node->scheduling && node->state != LIN_STATE_IDLE) {
+        if (!node->scheduling && !is_quiet(node)) {
             return 0;
         }
         identifier = node->header_wanted;
@@ -119,10 +137,9 @@ uint32_t lin_wake_tick(lin_node_t *node)
     if (node->waking) {
         node->waking = false;
         node->wake_pulses = 0;
-        node->wake_ms = 0;
     } else if (node->wake_pulses == 0 || node->wake_pulses >= WAKE_MOST) {
         return 0;
-    } else if (node->wake_ms != 0 && --node->wake_ms != 0) {
+    } else if (--node->wake_ms != 0) {
         return 0;
     }
     node->wake_pulses++;

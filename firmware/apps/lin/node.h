@@ -37,7 +37,7 @@ typedef enum {
     LIN_SENT,          /* a response of ours, read back without error */
     LIN_RECEIVED,      /* a response that we subscribe to, checksum right */
     LIN_NO_RESPONSE,   /* nothing came of one that we subscribe to */
-    LIN_INCOMPLETE,    /* it ended early, or is longer under way than a response may be */
+    LIN_INCOMPLETE,    /* it ended early, or is longer under way than a response may be; LIN_RECEIVED may follow */
     LIN_BAD_CHECKSUM,  /* it came with a wrong checksum */
     LIN_BAD_CHARACTER, /* it had a character without stop bit */
     LIN_BIT_ERROR,     /* the wire did not carry what we sent */
@@ -199,7 +199,8 @@ uint32_t lin_tick(lin_node_t *node, uint32_t now);
 /* Replaces the schedule and starts it; without slots, stops it. A bus that sleeps is woken first. */
 lin_result_t lin_schedule(lin_node_t *node, const lin_slot_t *slots, uint32_t count);
 
-/* Sends one header: at the end of the current slot, or at the next tick if no schedule runs. Likewise. */
+/* Sends one header: at the end of the current slot, or at the next tick if no schedule runs. Likewise. If the
+ * bus is sent to sleep first, there is none. */
 lin_result_t lin_request_header(lin_node_t *node, uint32_t identifier);
 
 /* Wakes the bus. */

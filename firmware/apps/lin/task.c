@@ -27,14 +27,14 @@ static uint32_t report(lin_node_t *node, lin_outcome_t outcome, uint32_t bytes, 
     return LIN_DO_REPORT;
 }
 
-/* Ends a response that went wrong. */
+/* Ends a response that went wrong; one that was overdue has been reported. */
 static uint32_t fail(lin_node_t *node, lin_outcome_t outcome, uint32_t now)
 {
     uint32_t received = node->position < node->bytes ? node->position : node->bytes - 1u;
 
     node->response_error = true;
     node->state = LIN_STATE_IDLE;
-    return report(node, outcome, received, now);
+    return node->overdue ? 0 : report(node, outcome, received, now);
 }
 
 /* Our response can't go on. */
@@ -47,6 +47,7 @@ static uint32_t fall_asleep(lin_node_t *node, uint32_t bytes, uint32_t now)
 {
     node->state = LIN_STATE_ASLEEP;
     node->header_sent = LIN_NO_IDENTIFIER;
+    node->header_wanted = LIN_NO_IDENTIFIER;
     return report(node, LIN_ASLEEP, bytes, now);
 }
 
@@ -188,7 +189,7 @@ static uint32_t take_break(lin_node_t *node, uint32_t now)
     case LIN_STATE_RECEIVE:
         if (node->position == 0) {
             done = report(node, LIN_NO_RESPONSE, 0, now);
-        } else if (!node->overdue) {
+        } else {
             done = fail(node, LIN_INCOMPLETE, now);
         }
         break;
@@ -299,7 +300,7 @@ uint32_t lin_tick(lin_node_t *node, uint32_t now)
     default:
         break;
     }
-    if (++node->idle_ms >= IDLE_SLEEP_MS) {
+    if (++node->idle_ms >= IDLE_SLEEP_MS && node->header_wanted == LIN_NO_IDENTIFIER) {
         return done | fall_asleep(node, 0, now);
     }
     uint32_t header = lin_schedule_tick(node);

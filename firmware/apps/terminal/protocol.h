@@ -124,7 +124,7 @@ enum {
     X(BAD_COMMANDS)                                                                                \
     X(BAD_DATAGRAMS)       /* to the control port, of all serial ports: no such port, too short */ \
     X(NOTIFICATIONS)                                                                               \
-    X(LOST_NOTIFICATIONS)  /* nobody to tell, or no packet free */                                 \
+    X(LOST_NOTIFICATIONS)  /* nobody to tell, or no packet free; RESUME waits for one */           \
     X(INTERRUPTS)          /* services of the port's line */                                       \
     X(SERVICES)            /* those and the ones for a timer or for bytes to be sent */
 

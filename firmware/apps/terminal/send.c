@@ -9,19 +9,23 @@
 volatile bool terminal_has_work;
 udp_socket_t terminal_control_socket;
 
-/* Ports that wait for a packet, or for a neighbour's address. */
+/* Ports that wait for a packet to fill, for one to tell a client to go on, or for a neighbour's address. */
 static bool somebody_waits;
 /* A datagram of a port has been left to wait for an address. */
 static bool has_asked;
 
-void terminal_notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes)
+/* False for want of a packet. */
+static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes)
 {
     const control_peer_t *client = &port->office->client;
-    packet_t *packet = client->port != 0 ? net_reserve(&network) : NULL;
 
-    if (packet == NULL) {
+    if (client->port == 0) {
         terminal_count(port, TERMINAL_COUNT_LOST_NOTIFICATIONS, 1);
-        return;
+        return true;
+    }
+    packet_t *packet = net_reserve(&network);
+    if (packet == NULL) {
+        return false;
     }
     uint8_t *at = packet_payload(packet);
     at[0] = TERMINAL_VERSION;
@@ -35,6 +39,14 @@ void terminal_notify(terminal_port_t *port, uint32_t code, const uint8_t *value,
     net_dispose(&network, packet, udp_output(&network, packet));
     irq_kick(ETHMAC_INTERRUPT);
     terminal_count(port, TERMINAL_COUNT_NOTIFICATIONS, 1);
+    return true;
+}
+
+void terminal_notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes)
+{
+    if (!notify(port, code, value, bytes)) {
+        terminal_count(port, TERMINAL_COUNT_LOST_NOTIFICATIONS, 1);
+    }
 }
 
 static void notify_events(terminal_port_t *port)
@@ -66,8 +78,9 @@ static void notify_events(terminal_port_t *port)
     }
     if (office->told_suspend && !terminal_is_away(port)
         && terminal_queue_room(port) >= TERMINAL_TRANSMIT_WORDS / 2) {
-        office->told_suspend = false;
-        terminal_notify(port, TERMINAL_FLOWCONTROL_RESUME, NULL, 0);
+        /* A client that was stopped may send nothing by which it could be told later. */
+        office->told_suspend = !notify(port, TERMINAL_FLOWCONTROL_RESUME, NULL, 0);
+        somebody_waits |= office->told_suspend;
     }
 }
 

@@ -42,7 +42,7 @@ static void serial_enable_events(serial_t *serial, uint32_t events)
     serial->events = events;
 }
 
-#include "drivers/serial_rings.c"
+#include "drivers/serial_ring.c"
 #include "single_step.h"
 
 /* Of the service. */
@@ -51,15 +51,15 @@ enum { LEAST_STEPS = 20 };
 #ifdef __x86_64__
 
 static serial_t serial;
-static serial_rings_t rings;
+static serial_ring_t ring;
 static volatile unsigned step, last_step;
 static volatile bool asked;
 
 static void use(void)
 {
-    while (serial_rings_get(&rings) >= 0) {
+    while (serial_ring_get(&ring) >= 0) {
     }
-    asked = asked || rings.blocked;
+    asked = asked || ring.blocked;
 }
 
 static void use_on_trap(int signal_number)
@@ -74,14 +74,14 @@ static void use_on_trap(int signal_number)
 /* The ring has no room for a burst, and more comes. False if the user would wait for ever. */
 static bool survives(void)
 {
-    serial_rings_init(&rings, &serial);
+    serial_ring_init(&ring, &serial);
     fifo_level = SERIAL_RING_CHARACTERS - 2;
-    (void)serial_rings_service(&rings);
+    (void)serial_ring_service(&ring);
     fifo_level = SERIAL_BURST;
     asked = false;
     step = 0;
     single_step(true);
-    uint32_t moved = serial_rings_service(&rings);
+    uint32_t moved = serial_ring_service(&ring);
     single_step(false);
     if (moved != 0) {
         use();
