@@ -49,6 +49,10 @@ class Pieces(TierPieces):
             choices += [(1, self._emit_ceiling), (1, self._emit_ignored_start)]
             if self._subjects:
                 choices += [(5, self._emit_stop)]
+            if self._params.tiers > 1:
+                choices += [(2, self._emit_start_others)]
+            if self._tier:
+                choices += [(1, self._emit_self_stop)]
         if mix.moves:
             choices += [(2, self._emit_resume)]
         weights = [weight for weight, _ in choices]
