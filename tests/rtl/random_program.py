@@ -11,6 +11,7 @@ from random_code import (
     BUS_BASE,
     BUS_BYTES,
     BUS_MEMORY_BYTES,
+    CONSOLE,
     COUNTER,
     CSR,
     FRAME,
@@ -32,7 +33,6 @@ from random_tiers import Powers, Subject
 from tierv.rtl.isa import MAX_TIERS, Cause, Interrupt
 from tierv.rtl.params import CoreParams
 
-CONSOLE = 0xF000_0000
 #: Code in memory on the bus, behind the tiers' data there.
 BUS_PROGRAMS = BUS_BASE + MAX_TIERS * BUS_BYTES
 #: Offsets in a tier's own data: the trap handler's frames, and how far the tier has come.
