@@ -41,8 +41,8 @@ FRAME_OFFSET = 0x700
 LOCAL_OFFSET = 0x400
 FRAME_BYTES = 0x40
 PROGRESS_OFFSET = 0x7F0
-#: From how many pieces ahead of its end on a tier is nearly done.
-LAST_PIECES = 10
+#: So many computations and accesses ahead of its end a tier is nearly done.
+LAST = 25
 NEARLY_DONE, DONE = 1, 2
 # Words of a frame.
 SAVED_COUNTER, SAVED_TARGET, CHECKSUM, SAVED_FRAME = 0, 4, 8, 12
@@ -88,12 +88,10 @@ class TierProgram(Pieces):
         #: Address at which the tier goes on if it is moved before it says where else.
         self.resume = base + 4 * len(self.words)
         room = code_bytes(self._params) // 4
-        limit = room - 120 - (0 if self._tier else 18 * self._params.tiers)
-        for piece in range(self._mix.pieces):
+        limit = room - 120 - (2 * LAST if self._tier else 18 * self._params.tiers)
+        for _ in range(self._mix.pieces):
             if len(self.words) > limit:
                 break
-            if piece == self._mix.pieces - LAST_PIECES:
-                self._emit_progress(NEARLY_DONE)
             self._emit_piece()
         self._emit_epilogue()
         assert len(self.words) <= room
@@ -266,6 +264,10 @@ class TierProgram(Pieces):
     def _emit_epilogue(self) -> None:
         """Say that the tier has finished; tier 0 waits for all and ends the run."""
         self._emit(rv.csr("csrrwi", 0, CSR["mstatus"], 0), rv.csr("csrrwi", 0, CSR["mie"], 0))
+        if self._tier:
+            self._emit_progress(NEARLY_DONE)
+            for _ in range(LAST):
+                self._rng.choice((self._emit_compute, self._emit_memory))()
         self._emit_progress(DONE)
         self._emit(rv.FENCE)
         if self._tier == 0:
@@ -286,7 +288,7 @@ class TierProgram(Pieces):
         """Start the tier, which may have stopped itself, until it has finished.
 
         No other tier stops or moves it any more. If fence.i is repeated, others may take some fifty
-        cycles an instruction.
+        cycles an instruction: too long for handlers.
         """
         # Few instructions.
         pause = [rv.r_type("div", 0, LOCAL, LOCAL)] if self._mix.muldiv else []
