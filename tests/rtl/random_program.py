@@ -268,8 +268,9 @@ class TierProgram(Pieces):
             self._emit_progress(NEARLY_DONE)
             for _ in range(LAST):
                 self._rng.choice((self._emit_compute, self._emit_memory))()
-        self._emit_progress(DONE)
+        # No load is to be reported behind the end of the run.
         self._emit(rv.FENCE)
+        self._emit_progress(DONE)
         if self._tier == 0:
             for tier in self._powers.ranking:
                 if tier:

@@ -69,9 +69,12 @@ class TierPieces(StraightLine):
         self._buffered = False
 
     def _emit_ceiling(self) -> None:
-        """A critical section."""
+        """A critical section; a tier that stops in it holds nobody back meanwhile."""
         self._emit(rv.csr("csrrwi", 0, CSR["mceiling"], self._rng.randrange(self._params.tiers)))
         self._emit_some(5)
+        if self._tier and self._rng.random() < 0.3:
+            self._emit_self_stop()
+            self._emit_some(5)
         self._emit(rv.csr("csrrwi", 0, CSR["mceiling"], 0))
 
     def _emit_stop(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from bus_model import lane_bits
+from ceiling_model import Ceilings
 from csr_model import CsrModel
 from decoding import (
     LOAD,
@@ -53,6 +54,7 @@ class Reference:
         self._params = params
         self._spike = spike
         self._starts = TierStarts(params.tiers)
+        self._ceilings = Ceilings(params.tiers)
         self._csrs = CsrModel(params, spike, lines, timer)
         # The last cycle in which an instruction surely was in stage M; of each tier, too.
         self._now = 0
@@ -108,6 +110,7 @@ class Reference:
         cycle = self._now + 1 if is_late else m_cycle(step)
         is_access = self._is_precise_access(step)
         self._starts.executes(tier, cycle, is_access=is_access)
+        self._ceilings.executes(tier, cycle, stops=bool(self._starts.may_rest >> tier & 1))
         if not is_late:
             self._check_interrupts(step, cycle, last, is_access)
         self._now = cycle
@@ -134,6 +137,7 @@ class Reference:
         source = written_from(word, state.XPR) if is_csr else None
         if word == WFI and not step["trap"]:
             state.pc = pc + 4
+            self._ceilings.rest(1 << tier)
         else:
             processor.step(1)
         self._csrs.enable(tier, cycle)
@@ -264,6 +268,7 @@ class Reference:
         tier, word = step["tier"], step["instruction"]
         if address == CSR["mtierrun"]:
             self._starts.write(tier, m_cycle(step), word, source, was_read=value is not None)
+            self._ceilings.rest(self._starts.may_rest)
         elif CSR["mtierpc0"] <= address < CSR["mtierarg0"] + self._params.tiers:
             target = address - CSR["mtierpc0"] & 7
             if self._starts.is_stopped(target, tier):
@@ -274,6 +279,8 @@ class Reference:
                     self._csrs.disable(target, m_cycle(step))
                 else:
                     self._spike.processors[target].put_csr(CSR["mscratch"], new)
+        elif address == CSR["mceiling"]:
+            self._ceilings.set(tier, m_cycle(step), self._spike.ceiling(tier))
         else:
             self._csrs.wrote(tier, m_cycle(step), word, address, source, value)
 

@@ -161,6 +161,10 @@ class SpikeTiers:
         allowed = self.processors[tier].get_csr(CSR["mstatus"]) & MSTATUS_MIE
         return self.enables(tier) if allowed else 0
 
+    def ceiling(self, tier: int) -> int:
+        """The tier's ``mceiling``."""
+        return self.processors[tier].get_csr(CSR["mceiling"])
+
     def buffers_accesses(self, tier: int) -> bool:
         """Whether the tier's ``mbusmode`` lets it go on before a bus access has ended."""
         return bool(self._modes[tier][0] & 1)

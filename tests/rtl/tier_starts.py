@@ -25,6 +25,11 @@ class TierStarts:
         self._until = [0] * tiers
         self._moved: list[int | None] = [None] * tiers
 
+    @property
+    def may_rest(self) -> int:
+        """Tiers that are stopped, or stop."""
+        return self._all & ~self._running
+
     def executes(self, tier: int, cycle: int, *, is_access: bool) -> None:
         """``is_access``: the instruction is a precise access to the bus.
 
