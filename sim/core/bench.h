@@ -72,6 +72,10 @@ class Bench {
     int draw_wait_states();
     void serve_console(uint32_t offset);
     void drive_inputs();
+    // From the cycle on, until it falls by itself, if pulses do.
+    void rise(Pulses& inputs, unsigned input, uint64_t cycle);
+    // Those in the word, from the next cycle on.
+    void rise_all(Pulses& inputs, uint32_t word);
     // At random, once in a period of cycles, one of the inputs rises.
     void draw_rise(Pulses& inputs, unsigned period, unsigned count);
     void record();

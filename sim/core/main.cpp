@@ -39,7 +39,7 @@ const char kUsage[] = R"(usage: core_bench [options] PROGRAM.elf
 exit status: what the program wrote to the exit register, or what it ended with through tohost, 0 for
 a pass and at most 123; 124 after --cycles.
 Console page: +0 exit, +4 print a byte, +8 raise lines, +12 lower lines, +16 print a word,
-+20 mark; reads give the cycle.
++20 mark, +24 raise timers; reads give the cycle.
 )";
 
 // What is to be done.

@@ -43,6 +43,8 @@ class CsrModel:
         self._counters = {
             (tier, event): EventCounter() for tier in range(params.tiers) for event in Event
         }
+        # Of each tier, mie, or 0 while mstatus disables interrupts.
+        self._enabled = [History() for _ in range(params.tiers)]
         # Of each tier, the least that mtierlatency can be.
         self._latencies = [0] * params.tiers
         # CSRs that always are the same.
@@ -137,6 +139,46 @@ class CsrModel:
             groups = range(-(-self._params.lines // LINES_PER_PRIORITY_CSR))
             shown = (self._spike.shared(CSR[f"mlineprio{group}"]) << 32 * group for group in groups)
             self._lines.set_priorities(sum(shown))
+
+    def enable(self, tier: int, cycle: int) -> None:
+        """The instruction in this cycle has left the enables as Spike has them now."""
+        self._enabled[tier].change(cycle + 1, self._spike.enabled(tier))
+
+    def disable(self, tier: int, cycle: int) -> None:
+        """The instruction in this cycle has cleared the tier's MIE."""
+        self._enabled[tier].change(cycle + 1, 0)
+
+    def check_none_due(self, tier: int, cycle: int) -> None:
+        """Raises ``MismatchError`` if the instruction in this cycle should have been interrupted.
+
+        An interrupt is due if it is pending and enabled in stage X, and still is in M.
+        """
+        self._lines.advance(cycle)
+        before = cycle - 1
+        enabled = self._enabled[tier].always(before, cycle)
+        if not enabled:
+            return
+        always = {
+            # They trap a cycle late.
+            Interrupt.MEI: self._lines.always_pending_for(tier, before - 1, before),
+            Interrupt.MSI: self._posts.always(before, cycle) >> tier & 1,
+            Interrupt.MTI: self._timer.always(before, cycle) >> tier & 1,
+        }
+        for code, pends in always.items():
+            if pends and enabled >> code & 1:
+                raise MismatchError(f"tier {tier}, cycle {cycle}: interrupt {code} is not taken")
+
+    def check_wake(self, tier: int, first: int, last: int) -> None:
+        """Raises ``MismatchError`` if nothing can have ended a wfi between these cycles."""
+        self._lines.advance(last)
+        sources = {
+            Interrupt.MEI: self._lines.ever_pending_for(tier, first, last),
+            Interrupt.MSI: self._posts.ever(first, last) >> tier & 1,
+            Interrupt.MTI: self._timer.ever(first, last) >> tier & 1,
+        }
+        enables = self._spike.enables(tier)
+        if not any(pends and enables >> code & 1 for code, pends in sources.items()):
+            raise MismatchError(f"tier {tier}, cycle {last}: nothing has ended its wfi")
 
     def check_interrupt(self, tier: int, cause: int, first: int, last: int) -> None:
         """Raises ``MismatchError`` if what was taken between two instructions was not pending.

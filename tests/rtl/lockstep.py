@@ -15,8 +15,8 @@ from pathlib import Path
 
 import click
 import encoding as rv
-from random_code import BUS_BASE, BUS_MEMORY_BYTES, Mix
-from random_program import CONSOLE, code_base, random_segments
+from random_code import BUS_BASE, BUS_MEMORY_BYTES, CONSOLE, Mix
+from random_program import code_base, random_segments
 from worker_pool import WORKERS, run_in_workers
 
 from tierv.rtl.params import CoreParams

@@ -29,7 +29,7 @@ from tierv.sim.paths import BuildError
 LOCKSTEP_CORE, COCOTB_CORE = "3", "three"
 SEEDS = range(12)
 PIECES = 200
-#: The sound core needs less than a third of them.
+#: The sound core needs less than half of them.
 CYCLES = 60_000
 PAIRS = 29
 

@@ -20,6 +20,9 @@ UNMAPPED = ((0x5000_0000, 0x9000_0000), (0xA000_0000, 0xF000_0000))
 BUS_CODE = 0x300
 SHARED_BYTES = 256
 BUS_MEMORY_BYTES = 0x10_0000
+#: The bench's console page; stores to these offsets raise and lower lines, and raise timers.
+CONSOLE = 0xF000_0000
+CONSOLE_RAISE, CONSOLE_LOWER, CONSOLE_TIMER = 8, 12, 24
 #: Values of funct3 that the opcodes of loads, stores, branches, jalr and CSRs leave unused.
 UNUSED_FUNCT3 = {
     0x03: (3, 6, 7),

@@ -8,6 +8,10 @@ from random_code import (
     BUS_BASE,
     BUS_CODE,
     BUS_MEMORY_BYTES,
+    CONSOLE,
+    CONSOLE_LOWER,
+    CONSOLE_RAISE,
+    CONSOLE_TIMER,
     COUNTER,
     CSR,
     FREE,
@@ -18,7 +22,7 @@ from random_code import (
 )
 from random_tiers import TierPieces
 
-from tierv.rtl.isa import LINES_PER_PRIORITY_CSR
+from tierv.rtl.isa import LINES_PER_PRIORITY_CSR, Interrupt
 
 
 class Pieces(TierPieces):
@@ -45,10 +49,17 @@ class Pieces(TierPieces):
             choices += [(1, self._emit_late_error)]
         if mix.interrupts:
             choices += [(2, self._emit_wfi), (2, self._emit_post), (2, self._emit_lines)]
+            choices += [(2, self._emit_pending)]
+        if mix.interrupts and mix.bus:
+            choices += [(2, self._emit_edges)]
         if mix.tiers:
             choices += [(1, self._emit_ceiling), (1, self._emit_ignored_start)]
             if self._subjects:
                 choices += [(5, self._emit_stop)]
+            if self._params.tiers > 1:
+                choices += [(2, self._emit_start_others)]
+            if self._tier:
+                choices += [(1, self._emit_self_stop)]
         if mix.moves:
             choices += [(2, self._emit_resume)]
         weights = [weight for weight, _ in choices]
@@ -262,6 +273,56 @@ class Pieces(TierPieces):
     def _emit_post(self) -> None:
         target = 1 << self._rng.randrange(self._params.tiers)
         self._emit(rv.addi(TARGET, 0, target), rv.csr("csrrs", 0, CSR["mpost"], TARGET))
+
+    def _emit_pending(self) -> None:
+        """Have a post and, if it comes soon, the timer pend while they are masked; then trap.
+
+        Often the bench is asked to raise the timer.
+        """
+        rng = self._rng
+        both = 1 << Interrupt.MSI | 1 << Interrupt.MTI
+        everything = both | 1 << Interrupt.MEI
+        self._emit(rv.csr("csrrci", 0, CSR["mstatus"], MSTATUS_MIE))
+        self._li(TARGET, rng.choice((both, both, everything, rng.getrandbits(12) & everything)))
+        self._emit(rv.csr("csrrw", 0, CSR["mie"], TARGET), rv.addi(TARGET, 0, 1 << self._tier))
+        if self._mix.bus and rng.random() < 0.7:
+            self._li(COUNTER, CONSOLE)
+            self._emit(rv.store("sw", TARGET, COUNTER, CONSOLE_TIMER))
+        self._emit(
+            rv.csr("csrrs", 0, CSR["mpost"], TARGET),
+            rv.addi(COUNTER, 0, rng.randrange(1, 12)),
+            rv.csr("csrrs", TARGET, CSR["mip"], 0),
+            rv.i_type("andi", TARGET, TARGET, 1 << Interrupt.MTI),
+            rv.branch("bne", TARGET, 0, 12),
+            rv.addi(COUNTER, COUNTER, -1),
+            rv.branch("bne", COUNTER, 0, -16),
+            rv.csr("csrrsi", 0, CSR["mstatus"], MSTATUS_MIE),
+        )
+        self._emit_compute()
+        self._li(TARGET, everything)
+        self._emit(rv.csr("csrrw", 0, CSR["mie"], TARGET))
+
+    def _emit_edges(self) -> None:
+        """Have the bench raise a line at about the time at which it is acknowledged."""
+        rng = self._rng
+        address, lines, status = rng.sample(FREE, 3)
+        self._emit(rv.csr("csrrci", status, CSR["mstatus"], MSTATUS_MIE))
+        self._li(address, CONSOLE)
+        self._li(lines, 1 << rng.randrange(self._params.lines))
+        self._emit(rv.csr("csrrwi", 0, CSR["mbusmode"], 1))
+        for _ in range(2):
+            self._emit(
+                rv.store("sw", lines, address, CONSOLE_RAISE),
+                *(rv.NOP for _ in range(rng.randrange(10))),
+                rv.csr("csrrw", 0, CSR["mlineack"], lines),
+                rv.csr("csrrs", TARGET, CSR["mlineraw"], 0),
+                rv.store("sw", lines, address, CONSOLE_LOWER),
+            )
+        self._emit(
+            rv.FENCE,
+            rv.csr("csrrwi", 0, CSR["mbusmode"], int(self._buffered)),
+            rv.csr("csrrw", 0, CSR["mstatus"], status),
+        )
 
     def _emit_lines(self) -> None:
         """Take lines from other tiers or leave them, make them edges or levels, acknowledge."""

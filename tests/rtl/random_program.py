@@ -11,6 +11,7 @@ from random_code import (
     BUS_BASE,
     BUS_BYTES,
     BUS_MEMORY_BYTES,
+    CONSOLE,
     COUNTER,
     CSR,
     FRAME,
@@ -27,20 +28,22 @@ from random_code import (
     Mix,
 )
 from random_pieces import Pieces
-from random_tiers import Subject
+from random_tiers import Powers, Subject
 
 from tierv.rtl.isa import MAX_TIERS, Cause, Interrupt
 from tierv.rtl.params import CoreParams
 
-CONSOLE = 0xF000_0000
 #: Code in memory on the bus, behind the tiers' data there.
 BUS_PROGRAMS = BUS_BASE + MAX_TIERS * BUS_BYTES
-#: Offsets in a tier's own data: the trap handler's frames, and the flag that it has finished.
+#: Offsets in a tier's own data: the trap handler's frames, and how far the tier has come.
 FRAME_OFFSET = 0x700
 #: Where LOCAL points.
 LOCAL_OFFSET = 0x400
 FRAME_BYTES = 0x40
-DONE_OFFSET = 0x7F0
+PROGRESS_OFFSET = 0x7F0
+#: So many computations and accesses ahead of its end a tier is nearly done.
+LAST = 25
+NEARLY_DONE, DONE = 1, 2
 # Words of a frame.
 SAVED_COUNTER, SAVED_TARGET, CHECKSUM, SAVED_FRAME = 0, 4, 8, 12
 LOAD_FAULT, STORE_FAULT = Cause.LOAD_ACCESS, Cause.STORE_ACCESS
@@ -84,12 +87,14 @@ class TierProgram(Pieces):
         self._emit_setup(base + 4 * handler)
         #: Address at which the tier goes on if it is moved before it says where else.
         self.resume = base + 4 * len(self.words)
-        limit = code_bytes(self._params) // 4 - 120
+        room = code_bytes(self._params) // 4
+        limit = room - 120 - (2 * LAST if self._tier else 18 * self._params.tiers)
         for _ in range(self._mix.pieces):
             if len(self.words) > limit:
                 break
             self._emit_piece()
         self._emit_epilogue()
+        assert len(self.words) <= room
         return self.words
 
     def _emit_resuming(self, handler: int) -> None:
@@ -99,8 +104,9 @@ class TierProgram(Pieces):
         self._emit(rv.csr("csrrw", 0, CSR["mtvec"], TARGET))
         self._emit_bases()
         # Those that it had stopped.
-        self._li(TARGET, sum(1 << subject.tier for subject in self._subjects))
-        self._emit(rv.csr("csrrs", FREE[0], CSR["mtierrun"], TARGET))
+        self._emit_run(
+            "csrrs", self._destination(), sum(1 << subject.tier for subject in self._subjects)
+        )
         self._emit_enables()
         self._emit(rv.load("lw", TARGET, LOCAL, RESUME_OFFSET), rv.jalr(0, TARGET, 0))
 
@@ -257,19 +263,55 @@ class TierProgram(Pieces):
 
     def _emit_epilogue(self) -> None:
         """Say that the tier has finished; tier 0 waits for all and ends the run."""
-        params = self._params
         self._emit(rv.csr("csrrwi", 0, CSR["mstatus"], 0), rv.csr("csrrwi", 0, CSR["mie"], 0))
-        self._li(LOCAL, local_data(params, self._tier))
-        self._emit(rv.addi(TARGET, 0, 1), rv.store("sw", TARGET, LOCAL, DONE_OFFSET), rv.FENCE)
+        if self._tier:
+            self._emit_progress(NEARLY_DONE)
+            for _ in range(LAST):
+                self._rng.choice((self._emit_compute, self._emit_memory))()
+        # No load is to be reported behind the end of the run.
+        self._emit(rv.FENCE)
+        self._emit_progress(DONE)
         if self._tier == 0:
-            for tier in range(1, params.tiers):
-                self._li(LOCAL, local_data(params, tier))
-                self._emit(
-                    rv.load("lw", TARGET, LOCAL, DONE_OFFSET), rv.branch("beq", TARGET, 0, -4)
-                )
+            for tier in self._powers.ranking:
+                if tier:
+                    self._emit_wait_for_finish(tier)
             self._li(LOCAL, CONSOLE)
             self._emit(rv.store("sw", 0, LOCAL, 0))
         self._emit(rv.WFI, rv.jal(0, -4))
+
+    def _emit_progress(self, progress: int) -> None:
+        self._emit(
+            rv.addi(TARGET, 0, progress),
+            rv.store("sw", TARGET, LOCAL, PROGRESS_OFFSET - LOCAL_OFFSET),
+        )
+
+    def _emit_wait_for_finish(self, tier: int) -> None:
+        """Start the tier, which may have stopped itself, until it has finished.
+
+        No other tier stops or moves it any more. If fence.i is repeated, others may take some fifty
+        cycles an instruction: too long for handlers.
+        """
+        # Few instructions.
+        pause = [rv.r_type("div", 0, LOCAL, LOCAL)] if self._mix.muldiv else []
+        self._li(LOCAL, local_data(self._params, tier))
+        if self._rng.random() < 0.7:
+            self._emit_wait_for_progress(tier, NEARLY_DONE, pause)
+            pause = self._rng.choice(([rv.FENCE_I], [rv.FENCE_I, *pause]))
+        self._emit_wait_for_progress(tier, DONE, pause)
+
+    def _emit_wait_for_progress(self, tier: int, progress: int, pause: list[int]) -> None:
+        begin = len(self.words)
+        self._emit_run("csrrs", self._destination(), 1 << tier)
+        self._emit(
+            rv.addi(COUNTER, 0, self._rng.randrange(5, 50)),
+            rv.load("lw", TARGET, LOCAL, PROGRESS_OFFSET),
+            rv.addi(TARGET, TARGET, -progress),
+            rv.branch("bge", TARGET, 0, 16 + 4 * len(pause)),
+            rv.addi(COUNTER, COUNTER, -1),
+            *pause,
+            rv.branch("bne", COUNTER, 0, -16 - 4 * len(pause)),
+        )
+        self._emit(rv.jal(0, 4 * (begin - len(self.words))))
 
 
 def random_segments(seed: int, params: CoreParams, mix: Mix) -> dict[int, bytes]:
@@ -277,16 +319,16 @@ def random_segments(seed: int, params: CoreParams, mix: Mix) -> dict[int, bytes]
 
     With fewer pieces, a tier's program is the beginning of the longer one.
     """
-    subjects = _subjects(random.Random(seed), params)
+    powers = _powers(random.Random(seed), params)
     segments = {}
     data = bytearray(random.Random(f"{seed} data").randbytes(params.dmem.size_bytes))
     for tier in range(params.tiers):
         own = random.Random(f"{seed} {tier}")
-        program = TierProgram(own, params, tier, mix, subjects[tier])
+        program = TierProgram(own, params, tier, mix, powers[tier])
         words = program.generate()
         segments[code_base(params, tier)] = struct.pack(f"<{len(words)}I", *words)
         place = local_data(params, tier) - params.dmem.base
-        struct.pack_into("<I", data, place + DONE_OFFSET, 0)
+        struct.pack_into("<I", data, place + PROGRESS_OFFSET, 0)
         struct.pack_into("<I", data, place + LOCAL_OFFSET + RESUME_OFFSET, program.resume)
     segments[params.dmem.base] = bytes(data)
     # What is ahead of the end of a memory.
@@ -295,9 +337,9 @@ def random_segments(seed: int, params: CoreParams, mix: Mix) -> dict[int, bytes]
     return segments
 
 
-def _subjects(rng: random.Random, params: CoreParams) -> list[tuple[Subject, ...]]:
-    """For each tier, those that it may stop: the ones of higher rank; or, so that they can also be
-    moved, ones that nobody else stops."""
+def _powers(rng: random.Random, params: CoreParams) -> list[Powers]:
+    """For each tier. It may stop the ones of higher rank; or, so that they can also be moved, ones
+    that nobody else stops."""
     tiers = range(params.tiers)
     ranks = rng.sample(tiers, params.tiers)
     movable = rng.random() < 0.7
@@ -305,10 +347,16 @@ def _subjects(rng: random.Random, params: CoreParams) -> list[tuple[Subject, ...
 
     def subject(tier: int) -> Subject:
         data = local_data(params, tier)
-        places = (code_base(params, tier), data + FRAME_OFFSET, data + DONE_OFFSET)
+        places = (code_base(params, tier), data + FRAME_OFFSET, data + PROGRESS_OFFSET)
         return Subject(tier, *places, movable)
 
     def is_subject(tier: int, master: int) -> bool:
         return masters[tier] == ranks[master] if movable else ranks[tier] > ranks[master]
 
-    return [tuple(subject(t) for t in tiers if is_subject(t, master)) for master in tiers]
+    def powers(master: int) -> Powers:
+        subjects = tuple(subject(tier) for tier in tiers if is_subject(tier, master))
+        own = {subject.tier for subject in subjects}
+        startable = (tier for tier in tiers if not movable or not ranks[tier] or tier in own)
+        return Powers(subjects, tuple(startable), tuple(sorted(tiers, key=ranks.__getitem__)))
+
+    return [powers(tier) for tier in tiers]

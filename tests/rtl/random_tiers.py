@@ -30,16 +30,29 @@ class Subject:
     base: int
     #: What its mscratch holds outside of its handler.
     frame: int
-    #: Where it says that it has finished.
-    done: int
+    #: Where it says how far it has come.
+    progress: int
     movable: bool
 
 
-class TierPieces(StraightLine):
-    """Emits them for one tier.
+@dataclass(frozen=True)
+class Powers:
+    """What a tier may do to others.
 
-    ``subjects``: who may stop whom has no cycle, so that no tier stays stopped.
+    Who may stop whom has no cycle, and all but tier 0 may stop themselves; so tier 0 goes on until
+    it has done its part, and then starts the others.
     """
+
+    #: Those that it may stop.
+    subjects: tuple[Subject, ...]
+    #: Those that it may start at any time: no other tier moves them.
+    startable: tuple[int, ...]
+    #: All tiers, those that may stop one ahead of it.
+    ranking: tuple[int, ...]
+
+
+class TierPieces(StraightLine):
+    """Emits them for one tier."""
 
     def __init__(
         self,
@@ -47,17 +60,21 @@ class TierPieces(StraightLine):
         params: CoreParams,
         tier: int,
         mix: Mix,
-        subjects: tuple[Subject, ...],
+        powers: Powers,
     ) -> None:
         super().__init__(rng, params, mix)
         self._tier = tier
-        self._subjects = subjects
+        self._powers = powers
+        self._subjects = powers.subjects
         self._buffered = False
 
     def _emit_ceiling(self) -> None:
-        """A critical section."""
+        """A critical section; a tier that stops in it holds nobody back meanwhile."""
         self._emit(rv.csr("csrrwi", 0, CSR["mceiling"], self._rng.randrange(self._params.tiers)))
         self._emit_some(5)
+        if self._tier and self._rng.random() < 0.3:
+            self._emit_self_stop()
+            self._emit_some(5)
         self._emit(rv.csr("csrrwi", 0, CSR["mceiling"], 0))
 
     def _emit_stop(self) -> None:
@@ -65,10 +82,12 @@ class TierPieces(StraightLine):
         subjects = [subject for subject in self._subjects if self._rng.random() < 0.5]
         movable = [subject for subject in subjects if subject.movable and self._mix.moves]
         value = self._rng.choice(FREE)
-        self._li(TARGET, sum(1 << subject.tier for subject in subjects))
-        self._emit(rv.csr("csrrc", value, CSR["mtierrun"], TARGET))
-        if movable and self._rng.random() < 0.7:
-            self._emit_wait_for_stop(value)
+        tiers = sum(1 << subject.tier for subject in subjects)
+        moves = movable and self._rng.random() < 0.7
+        reads = self._rng.random() < 0.5
+        self._emit_run("csrrc", value if reads else 0, tiers)
+        if moves:
+            self._emit_wait_for_stop(value, tiers)
             # Not all have stopped.
             place = len(self.words)
             self._emit(rv.NOP)
@@ -76,25 +95,50 @@ class TierPieces(StraightLine):
                 self._emit_move(subject)
             self.words[place] = rv.branch("bne", value, 0, 4 * (len(self.words) - place))
         self._emit_some(6)
-        self._li(TARGET, sum(1 << subject.tier for subject in subjects))
-        self._emit(rv.csr("csrrs", self._rng.choice(FREE), CSR["mtierrun"], TARGET))
+        self._emit_run("csrrs", self._destination(), tiers)
 
-    def _emit_wait_for_stop(self, value: int) -> None:
-        """Until the tiers in TARGET have stopped, or for some time.
+    def _emit_run(self, operation: str, destination: int, tiers: int) -> None:
+        """Write to ``mtierrun``, from TARGET or, if it can be, from the instruction itself."""
+        if tiers < 32 and self._rng.random() < 0.5:
+            self._emit(rv.csr(f"{operation}i", destination, CSR["mtierrun"], tiers))
+        else:
+            self._li(TARGET, tiers)
+            self._emit(rv.csr(operation, destination, CSR["mtierrun"], TARGET))
 
-        What has been read of ``mtierrun`` is in the register; at the end, those still to stop. Less
-        urgent ones may get no slot to stop in, and another write to ``mtierrun`` calls a stop off.
-        A write to mceiling leaves slots.
+    def _emit_self_stop(self) -> None:
+        """Stop, until another tier starts this one again; start all others in the same cycle."""
+        own = 1 << self._tier
+        if len(self._powers.startable) == self._params.tiers and self._rng.random() < 0.3:
+            self._emit_run("csrrw", self._destination(), (1 << self._params.tiers) - 1 - own)
+        else:
+            self._emit_run("csrrc", self._destination(), own)
+
+    def _emit_start_others(self) -> None:
+        startable = self._powers.startable
+        tiers = sum(1 << tier for tier in startable if self._rng.random() < 0.7)
+        self._emit_run("csrrs", self._destination(), tiers)
+
+    def _emit_wait_for_stop(self, value: int, tiers: int) -> None:
+        """Until the tiers have stopped, or for some time.
+
+        At the end, those still to stop are in the register. Less urgent ones may get no slot to
+        stop in, and another write to ``mtierrun`` calls a stop off. A write to mceiling leaves
+        slots.
         """
+        pause = [rv.csr("csrrwi", 0, CSR["mceiling"], 0)]
+        rounds = self._rng.randrange(10, 100)
+        # Then a tier's own code comes slowly.
+        if self._rng.random() < 0.3:
+            pause, rounds = [rv.FENCE_I], self._rng.randrange(5, 20)
+        self._li(TARGET, tiers)
         self._emit(
-            rv.addi(COUNTER, 0, self._rng.randrange(10, 100)),
-            rv.r_type("and", value, value, TARGET),
-            rv.branch("beq", value, 0, 24),
-            rv.csr("csrrwi", 0, CSR["mceiling"], 0),
+            rv.addi(COUNTER, 0, rounds),
             rv.csr("csrrs", value, CSR["mtierrun"], 0),
+            rv.r_type("and", value, value, TARGET),
+            rv.branch("beq", value, 0, 16),
+            *pause,
             rv.addi(COUNTER, COUNTER, -1),
             rv.branch("bne", COUNTER, 0, -20),
-            rv.r_type("and", value, value, TARGET),
         )
 
     def _emit_move(self, subject: Subject) -> None:
@@ -110,7 +154,7 @@ class TierPieces(StraightLine):
             operation = rng.choice(("csrrw", "csrrw", "csrrs"))
             self._emit(rv.csr(operation, self._destination(), CSR[name], COUNTER))
         # It is to say so again.
-        self._li(COUNTER, subject.done)
+        self._li(COUNTER, subject.progress)
         self._emit(rv.store("sw", 0, COUNTER, 0))
 
     def _emit_resume(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from bus_model import lane_bits
+from ceiling_model import Ceilings
 from csr_model import CsrModel
 from decoding import (
     LOAD,
@@ -53,9 +54,13 @@ class Reference:
         self._params = params
         self._spike = spike
         self._starts = TierStarts(params.tiers)
+        self._ceilings = Ceilings(params.tiers)
         self._csrs = CsrModel(params, spike, lines, timer)
-        # Of each tier, the cycle in which its last instruction but remote loads was in stage M.
+        # The last cycle in which an instruction surely was in stage M; of each tier, too.
+        self._now = 0
         self._cycles = [0] * params.tiers
+        # Of each tier, the cycle up to which a precise access may have kept interrupts waiting.
+        self._held_until = [0] * params.tiers
         self._retired = [0] * params.tiers
         # Of each tier, the last instruction; None if it trapped.
         self._last: list[int | None] = [None] * params.tiers
@@ -100,8 +105,15 @@ class Reference:
         last, self._last[tier] = self._last[tier], None if step["trap"] else word
         if step["interrupt"] and step["cause"] == 0 and last not in (None, WFI):
             fail("the instruction before a wake", last, WFI)
-        self._starts.executes(tier, is_access=self._is_precise_access(step))
-        self._take_interrupt(step)
+        is_late = self._is_late(step)
+        # In stage M, one behind the other; a late load is reported when it has its word.
+        cycle = self._now + 1 if is_late else m_cycle(step)
+        is_access = self._is_precise_access(step)
+        self._starts.executes(tier, cycle, is_access=is_access)
+        self._ceilings.executes(tier, cycle, stops=bool(self._starts.may_rest >> tier & 1))
+        if not is_late:
+            self._check_interrupts(step, cycle, last, is_access)
+        self._now = cycle
         self._go_elsewhere(tier, fails)
         if state.pc & 0xFFFF_FFFF != pc and self._unreported and self._fails_late(tier, state.pc):
             self._unreported -= 1
@@ -110,6 +122,7 @@ class Reference:
             fail("pc", pc, state.pc & 0xFFFF_FFFF)
         if step["trap"] and self._failed[tier] is not None:
             self._trap_late(tier, cause)
+            self._csrs.enable(tier, cycle)
             if state.pc & 0xFFFF_FFFF != step["next_pc"]:
                 fail("the next pc", step["next_pc"], state.pc & 0xFFFF_FFFF)
             return
@@ -124,8 +137,10 @@ class Reference:
         source = written_from(word, state.XPR) if is_csr else None
         if word == WFI and not step["trap"]:
             state.pc = pc + 4
+            self._ceilings.rest(1 << tier)
         else:
             processor.step(1)
+        self._csrs.enable(tier, cycle)
         self._retired[tier] += not step["trap"]
         if is_csr:
             self._access_csr(step, state, address, source)
@@ -144,26 +159,41 @@ class Reference:
             self._check_store(step, fail)
 
     def _is_remote(self, step: dict[str, int]) -> bool:
-        """Whether the instruction has accessed the bus or a cache."""
-        local = self._params.dmem
-        accesses = step["read_mask"] | step["write_mask"]
-        return bool(accesses) and not 0 <= step["memory_address"] - local.base < local.size_bytes
+        """Whether the instruction loads or stores, or would have, on the bus or in a cache."""
+        word, local = step["instruction"], self._params.dmem
+        address = step["rs1_value"] + offset(word) & 0xFFFF_FFFF
+        return word & 0x7F in (LOAD, STORE) and not 0 <= address - local.base < local.size_bytes
 
     def _is_precise_access(self, step: dict[str, int]) -> bool:
         """Whether the instruction waits for the bus, or for room among the stores to a cache."""
         buffered = self._spike.buffers_accesses(step["tier"])
         return self._is_remote(step) and (not buffered or bool(self._params.dcache_bytes))
 
-    def _take_interrupt(self, step: dict[str, int]) -> None:
-        """If the instruction is the first one of a handler."""
-        tier, cycle, code = step["tier"], m_cycle(step), step["cause"] & 0x1F
+    def _is_late(self, step: dict[str, int]) -> bool:
+        """Whether the instruction may be a load that was in stage M long before its report."""
+        loads = bool(step["read_mask"]) and self._is_remote(step)
+        return loads and self._spike.buffers_accesses(step["tier"])
+
+    def _check_interrupts(
+        self, step: dict[str, int], cycle: int, last: int | None, is_access: bool
+    ) -> None:
+        """Take an interrupt if the instruction is the first one of its handler.
+
+        If not, none may be due. ``last`` is the tier's instruction before, if known.
+        """
+        tier = step["tier"]
         first = self._cycles[tier]
-        # A buffered load is reported when it has its word, and was in M long before.
-        if not (step["read_mask"] and self._is_remote(step)):
-            self._cycles[tier] = cycle
+        self._cycles[tier] = cycle
         if step["interrupt"] and step["cause"] & 0x20:
-            self._csrs.check_interrupt(tier, code, first, cycle)
-            self._spike.interrupt(tier, code)
+            self._csrs.check_interrupt(tier, step["cause"] & 0x1F, first, cycle)
+            self._spike.interrupt(tier, step["cause"] & 0x1F)
+        # They wait for an access to end, and the instruction behind it has then begun.
+        elif not is_access and cycle > self._held_until[tier]:
+            self._csrs.check_none_due(tier, cycle)
+        if last == WFI and not self._starts.is_moved(tier):
+            self._csrs.check_wake(tier, first, cycle)
+        if is_access:
+            self._held_until[tier] = cycle + 1
 
     def _go_elsewhere(self, tier: int, fails: bool) -> None:
         """If ``mtierpc`` of the tier has been written, what it was about to do is not done.
@@ -237,7 +267,8 @@ class Reference:
         """``value`` is what the instruction has read, if it has."""
         tier, word = step["tier"], step["instruction"]
         if address == CSR["mtierrun"]:
-            self._starts.write(word, source, was_read=value is not None)
+            self._starts.write(tier, m_cycle(step), word, source, was_read=value is not None)
+            self._ceilings.rest(self._starts.may_rest)
         elif CSR["mtierpc0"] <= address < CSR["mtierarg0"] + self._params.tiers:
             target = address - CSR["mtierpc0"] & 7
             if self._starts.is_stopped(target, tier):
@@ -245,8 +276,11 @@ class Reference:
                 new = modified(word, 0, source)
                 if address < CSR["mtierarg0"]:
                     self._starts.move(target, new)
+                    self._csrs.disable(target, m_cycle(step))
                 else:
                     self._spike.processors[target].put_csr(CSR["mscratch"], new)
+        elif address == CSR["mceiling"]:
+            self._ceilings.set(tier, m_cycle(step), self._spike.ceiling(tier))
         else:
             self._csrs.wrote(tier, m_cycle(step), word, address, source, value)
 

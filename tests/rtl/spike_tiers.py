@@ -156,6 +156,15 @@ class SpikeTiers:
         """The tier's ``mie``."""
         return self.processors[tier].get_csr(CSR["mie"])
 
+    def enabled(self, tier: int) -> int:
+        """The interrupts that the tier would take: its ``mie``, or none."""
+        allowed = self.processors[tier].get_csr(CSR["mstatus"]) & MSTATUS_MIE
+        return self.enables(tier) if allowed else 0
+
+    def ceiling(self, tier: int) -> int:
+        """The tier's ``mceiling``."""
+        return self.processors[tier].get_csr(CSR["mceiling"])
+
     def buffers_accesses(self, tier: int) -> bool:
         """Whether the tier's ``mbusmode`` lets it go on before a bus access has ended."""
         return bool(self._modes[tier][0] & 1)
