@@ -38,7 +38,8 @@ class Ceilings:
 
     def set(self, tier: int, cycle: int, value: int) -> None:
         """The tier has written its ``mceiling`` in this cycle."""
-        if value > self._values[tier]:
+        # Not by the last instruction of a tier that stops.
+        if value > self._values[tier] and self._since[tier] is not None:
             self._since[tier] = cycle + IN_PIPE_CYCLES
         self._values[tier] = value
 
