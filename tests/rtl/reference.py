@@ -112,7 +112,7 @@ class Reference:
         self._starts.executes(tier, cycle, is_access=is_access)
         self._ceilings.executes(tier, cycle, stops=bool(self._starts.may_rest >> tier & 1))
         if not is_late:
-            self._check_interrupts(step, cycle, last, is_access)
+            self._check_interrupts(step, cycle, last, is_access, fails)
         self._now = cycle
         self._go_elsewhere(tier, fails)
         if state.pc & 0xFFFF_FFFF != pc and self._unreported and self._fails_late(tier, state.pc):
@@ -175,7 +175,7 @@ class Reference:
         return loads and self._spike.buffers_accesses(step["tier"])
 
     def _check_interrupts(
-        self, step: dict[str, int], cycle: int, last: int | None, is_access: bool
+        self, step: dict[str, int], cycle: int, last: int | None, is_access: bool, fails: bool
     ) -> None:
         """Take an interrupt if the instruction is the first one of its handler.
 
@@ -186,6 +186,7 @@ class Reference:
         self._cycles[tier] = cycle
         if step["interrupt"] and step["cause"] & 0x20:
             self._csrs.check_interrupt(tier, step["cause"] & 0x1F, first, cycle)
+            self._go_on_if_unreported(tier, fails)
             self._spike.interrupt(tier, step["cause"] & 0x1F)
         # They wait for an access to end, and the instruction behind it has then begun.
         elif not is_access and cycle > self._held_until[tier]:
@@ -203,11 +204,15 @@ class Reference:
         pc = self._starts.take_move(tier)
         if pc is None:
             return
+        self._go_on_if_unreported(tier, fails)
+        self._spike.move(tier, pc)
+
+    def _go_on_if_unreported(self, tier: int, fails: bool) -> None:
+        """Where the tier leaves its way, it may have begun a load that is never reported."""
         missing = self._unreported and fails and self._failed[tier] is None
         if missing and self._fails_late(tier, self._spike.processors[tier].state.pc):
             self._unreported -= 1
             self._go_on_without(tier, Cause.LOAD_ACCESS)
-        self._spike.move(tier, pc)
 
     def _fails_late(self, tier: int, pc: int) -> bool:
         """Whether the instruction there is a buffered access to nowhere."""
