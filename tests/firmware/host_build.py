@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -47,6 +47,17 @@ def run_compiler(command: list[str | Path]) -> None:
     """Runs a compiler; raises ``AssertionError`` with its messages if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command[0]} failed:\n{done.stdout}{done.stderr}"
+
+
+def write_headers(name: str, **headers: Mapping[str, object]) -> Path:
+    """Writes ``generated/<header>.h`` as LiteX does, of names and values; the folder to include."""
+    folder = BUILD / f"{name}-headers"
+    generated = folder / "generated"
+    generated.mkdir(parents=True, exist_ok=True)
+    for header, values in headers.items():
+        text = "".join(f"#define {key} {value}\n" for key, value in values.items())
+        (generated / f"{header}.h").write_text(text)
+    return folder
 
 
 def build(

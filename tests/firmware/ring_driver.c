@@ -1,4 +1,5 @@
-/* Rings of pointers, or with BYTE_RING of bytes: the case named on the command line; exit status 0 if it holds, otherwise a line on stderr.
+/* Rings of pointers, or with BYTE_RING of bytes: the case named on the command line; exit status 0 if it holds,
+ * otherwise a line on stderr.
  *
  * The cases "producer_preempted" and "consumer_preempted" let the other side run between every two
  * instructions of one side, as a more urgent tier may: the CPU's single-step trap calls it.

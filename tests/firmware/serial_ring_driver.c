@@ -6,7 +6,6 @@
  * has moved something.
  */
 #define _GNU_SOURCE
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,14 +44,12 @@ static void serial_enable_events(serial_t *serial, uint32_t events)
 #include "drivers/serial_ring.c"
 #include "single_step.h"
 
-/* Of the service. */
-enum { LEAST_STEPS = 20 };
-
 #ifdef __x86_64__
+
+#include "each_step.h"
 
 static serial_t serial;
 static serial_ring_t ring;
-static volatile unsigned step, last_step;
 static volatile bool asked;
 
 static void use(void)
@@ -62,24 +59,15 @@ static void use(void)
     asked = asked || ring.blocked;
 }
 
-static void use_on_trap(int signal_number)
-{
-    (void)signal_number;
-    step = step + 1;
-    if (step == last_step) {
-        use();
-    }
-}
-
 /* The ring has no room for a burst, and more comes. False if the user would wait for ever. */
-static bool survives(void)
+static bool survives(const void *given)
 {
+    (void)given;
     serial_ring_init(&ring, &serial);
     fifo_level = SERIAL_RING_CHARACTERS - 2;
     (void)serial_ring_service(&ring);
     fifo_level = SERIAL_BURST;
     asked = false;
-    step = 0;
     single_step(true);
     uint32_t moved = serial_ring_service(&ring);
     single_step(false);
@@ -91,22 +79,7 @@ static bool survives(void)
 
 int main(void)
 {
-    signal(SIGTRAP, use_on_trap);
-    for (last_step = 1;; last_step = last_step + 1) {
-        bool survived = survives();
-        if (step < last_step) {
-            break;
-        }
-        if (!survived) {
-            fprintf(stderr, "not woken if it ran before step %u\n", last_step);
-            return 1;
-        }
-    }
-    if (last_step < LEAST_STEPS) {
-        fprintf(stderr, "the trap came %u times only\n", step);
-        return 1;
-    }
-    return 0;
+    return survives_each_step("not woken if it ran", survives, NULL, use) ? 0 : 1;
 }
 
 #else

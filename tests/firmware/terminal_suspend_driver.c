@@ -7,7 +7,6 @@
  * Exit status 0 if the client is told, otherwise a line on stderr; 77 on a host without such a trap.
  */
 #define _GNU_SOURCE
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -149,7 +148,8 @@ control_outcome_t control_answer(control_port_t *const *ports, uint32_t count, c
 
 /* --- the trials ---------------------------------------------------------------------------------- */
 
-/* The queue is full and runs dry while there is no packet. False if the client is not told to go on when one is free. */
+/* The queue is full and runs dry while there is no packet. False if the client is not told to go on when one is
+ * free. */
 static bool tells_later(void)
 {
     static _Alignas(4) uint8_t buffer[NET_BUFFER_BYTES];
@@ -178,74 +178,52 @@ static bool tells_later(void)
 
 #ifdef __x86_64__
 
-/* Steps of the protocol service. */
-enum { LEAST_STEPS = 20, DATAGRAM_BYTES = 2 * TERMINAL_WORD_BYTES };
+#include "each_step.h"
 
-static volatile unsigned step, last_step;
+enum { DATAGRAM_BYTES = 2 * TERMINAL_WORD_BYTES };
 
-static void send_on_trap(int signal_number)
+static void send_all(void)
 {
     terminal_port_t *port = &terminal_ports[0];
 
-    (void)signal_number;
-    step = step + 1;
-    while (step == last_step && port->head != port->tail) {
+    while (port->head != port->tail) {
         terminal_transmit(port, SERIAL_TRANSMIT_DEPTH);
     }
 }
 
-/* `before` words wait when a datagram comes, and everything is sent at `last_step`. False if nobody tells the
+/* `*before` words wait when a datagram comes, and everything is sent at a step. False if nobody tells the
  * client afterwards that it may go on. */
-static bool survives(uint32_t before)
+static bool survives(const void *before)
 {
     static _Alignas(4) uint8_t frame[PACKET_PAYLOAD_OFFSET + DATAGRAM_BYTES];
     terminal_port_t *port = &terminal_ports[0];
     packet_t packet = {.frame = frame, .payload_bytes = DATAGRAM_BYTES};
 
     init_port(port, 0);
-    port->head = before;
+    port->head = *(const uint32_t *)before;
     terminal_has_work = false;
     /* There are no packets for what is received, but that is not on trial. */
     somebody_waits = false;
-    step = 0;
     single_step(true);
     (void)take_data(&port->office->socket, &packet);
     single_step(false);
     /* The service runs behind the datagram too. */
-    while (port->head != port->tail) {
-        terminal_transmit(port, SERIAL_TRANSMIT_DEPTH);
-    }
+    send_all();
     terminal_protocol();
     return !port->office->told_suspend;
 }
 
-static bool survives_everywhere(const char *what, uint32_t before)
-{
-    for (last_step = 1;; last_step = last_step + 1) {
-        bool survived = survives(before);
-        if (step < last_step) {
-            break;
-        }
-        if (!survived) {
-            fprintf(stderr, "%s: not told to go on if all was sent before step %u\n", what, last_step);
-            return false;
-        }
-    }
-    if (last_step < LEAST_STEPS) {
-        fprintf(stderr, "the trap came %u times only\n", step);
-        return false;
-    }
-    return true;
-}
-
 static int try_preempted(void)
 {
-    signal(SIGTRAP, send_on_trap);
-    bool refused = survives_everywhere("a datagram that is refused", TERMINAL_TRANSMIT_WORDS - 1);
-    bool last = survives_everywhere("a datagram behind which there is no room",
-                                    TERMINAL_TRANSMIT_WORDS - PACKET_PAYLOAD_BYTES / TERMINAL_WORD_BYTES - 1);
+    static const uint32_t refused = TERMINAL_TRANSMIT_WORDS - 1;
+    static const uint32_t last = TERMINAL_TRANSMIT_WORDS - PACKET_PAYLOAD_BYTES / TERMINAL_WORD_BYTES - 1;
+    bool after_refused = survives_each_step("a datagram that is refused: not told to go on if all was sent",
+                                            survives, &refused, send_all);
+    bool after_last =
+        survives_each_step("a datagram behind which there is no room: not told to go on if all was sent",
+                           survives, &last, send_all);
 
-    return refused && last ? 0 : 1;
+    return after_refused && after_last ? 0 : 1;
 }
 
 #else

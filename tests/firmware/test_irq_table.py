@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from host_build import BUILD, ROOT, TESTS, Program, build
+from host_build import ROOT, TESTS, Program, build, write_headers
 
 LINES, PRIORITIES, NAME_BYTES = 32, 16, 12
 APPLICATION, PROTOCOL, INTERRUPT = range(3)
@@ -32,13 +32,9 @@ class Table:
 @pytest.fixture
 def table() -> Iterator[Table]:
     """With lines 0, 5 and 31."""
-    generated = BUILD / "irq-headers" / "generated"
-    generated.mkdir(parents=True, exist_ok=True)
-    (generated / "soc.h").write_text(
-        "#define CONFIG_CLOCK_FREQUENCY 100000000\n#define CONFIG_CPU_TIERS 1\n#define UARTS 0\n"
-    )
+    soc = {"CONFIG_CLOCK_FREQUENCY": 100_000_000, "CONFIG_CPU_TIERS": 1, "UARTS": 0}
     sources = [TESTS / "irq_table_driver.c", TESTS / "text.c", ROOT / "firmware/irq/table.c"]
-    include = [generated.parent, TESTS]
+    include = [write_headers("irq", soc=soc), TESTS]
     program = Program(
         build("irq_table_driver", sources, include=include, defines=["CONTEXT_POLLED"]), end="."
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from host_build import BUILD, ROOT, TESTS, Program, build, examples
+from host_build import ROOT, TESTS, Program, build, examples, write_headers
 from hypothesis import given
 from hypothesis import strategies as st
 from litex.soc.interconnect.csr import CSR, CSRStatus, CSRStorage
@@ -38,19 +37,10 @@ def registers() -> dict[str, int]:
     return definitions
 
 
-def write_headers(folder: Path) -> None:
-    generated = folder / "generated"
-    generated.mkdir(parents=True, exist_ok=True)
-    soc = EchoInstrument().constants() | {"ECHO_INTERRUPT": 7}
-    for name, values in (("soc.h", soc), ("csr.h", registers())):
-        text = "".join(f"#define {key} {value}\n" for key, value in values.items())
-        (generated / name).write_text(text)
-
-
 @pytest.fixture(scope="module")
 def host() -> Iterator[Program]:
-    folder = BUILD / "latency-headers"
-    write_headers(folder)
+    soc = EchoInstrument().constants() | {"ECHO_INTERRUPT": 7}
+    folder = write_headers("latency", soc=soc, csr=registers())
     sources = [TESTS / "latency_driver.c", TESTS / "text.c", *(FIRMWARE / name for name in SOURCES)]
     program = Program(build("latency_driver", sources, include=[folder]), end=".")
     yield program

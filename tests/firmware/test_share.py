@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from host_build import BUILD, TESTS, Program, build
+from host_build import TESTS, Program, build, write_headers
 from net_host import config
 
 CLOCK_HZ = 100_000_000
@@ -15,14 +15,11 @@ INTERVAL_CYCLES = 25_000
 
 @pytest.fixture
 def host() -> Iterator[Program]:
-    generated = BUILD / "share-headers" / "generated"
-    generated.mkdir(parents=True, exist_ok=True)
-    (generated / "soc.h").write_text(
-        f"#define CONFIG_CLOCK_FREQUENCY {CLOCK_HZ}\n#define CONFIG_CPU_TIERS 1\n#define UARTS 0\n"
-    )
+    soc = {"CONFIG_CLOCK_FREQUENCY": CLOCK_HZ, "CONFIG_CPU_TIERS": 1, "UARTS": 0}
+    include = [write_headers("share", soc=soc)]
     sources = [TESTS / "share_driver.c", TESTS / "text.c"]
     defines = ["CONTEXT_POLLED"]
-    path = build("share_driver", sources, include=[generated.parent], defines=defines)
+    path = build("share_driver", sources, include=include, defines=defines)
     program = Program(path)
     yield program
     program.close()

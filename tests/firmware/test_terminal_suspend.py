@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from host_build import BUILD, PORT_DEFINE, PORT_SOURCES, TESTS, build, net_sources, run_stepped
+from host_build import (
+    PORT_DEFINE,
+    PORT_SOURCES,
+    TESTS,
+    build,
+    net_sources,
+    run_stepped,
+    write_headers,
+)
 
 SOC = {
     "CONFIG_CLOCK_FREQUENCY": 100_000_000,
@@ -17,17 +25,12 @@ SOC = {
 
 @pytest.fixture(scope="module")
 def driver() -> Path:
-    headers = BUILD / "suspend-headers"
-    generated = headers / "generated"
-    generated.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"#define {name} {value}\n" for name, value in SOC.items())
-    (generated / "soc.h").write_text(text)
     return build(
         "terminal_suspend_driver",
         [TESTS / "terminal_suspend_driver.c", *net_sources(), *PORT_SOURCES],
         # Optimised, as it is the compiler's order of stores that is on trial.
         sanitize=False,
-        include=[headers, TESTS],
+        include=[write_headers("suspend", soc=SOC), TESTS],
         defines=["CONTEXT_POLLED", PORT_DEFINE],
     )
 
