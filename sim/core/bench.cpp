@@ -171,14 +171,14 @@ void Bench::serve_console(uint32_t offset) {
             code_ = word;
             break;
         case 4: std::putchar(static_cast<int>(word & 0xff)); break;
-        case 8: rise_all(lines_, word & ((1ull << LINES) - 1)); break;
+        case 8: rise_all(lines_, word, LINES); break;
         case 12: lines_.high &= ~word; break;
         case 16: std::printf("%08x\n", word); break;
         case 20:
             marks_.emplace_back(cycle_, word);
             if (events_.is_open()) events_ << cycle_ << " mark " << word << "\n";
             break;
-        case 24: rise_all(timer_, word & ((1u << TIERS) - 1)); break;
+        case 24: rise_all(timer_, word, TIERS); break;
         default: break;
     }
 }
@@ -230,8 +230,8 @@ void Bench::rise(Pulses& inputs, unsigned input, uint64_t cycle) {
     inputs.rise(input, options_.pulse ? cycle + options_.pulse : 0);
 }
 
-void Bench::rise_all(Pulses& inputs, uint32_t word) {
-    for (unsigned input = 0; input < 32; input++)
+void Bench::rise_all(Pulses& inputs, uint32_t word, unsigned count) {
+    for (unsigned input = 0; input < count; input++)
         if (word >> input & 1) rise(inputs, input, cycle_ + 1);
 }
 

@@ -74,8 +74,8 @@ class Bench {
     void drive_inputs();
     // From the cycle on, until it falls by itself, if pulses do.
     void rise(Pulses& inputs, unsigned input, uint64_t cycle);
-    // Those in the word, from the next cycle on.
-    void rise_all(Pulses& inputs, uint32_t word);
+    // Those in the word, of so many, from the next cycle on.
+    void rise_all(Pulses& inputs, uint32_t word, unsigned count);
     // At random, once in a period of cycles, one of the inputs rises.
     void draw_rise(Pulses& inputs, unsigned period, unsigned count);
     void record();
