@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Mux, Signal
 from tierv.rtl.backend.bus import SlotState
 from tierv.rtl.isa import Cause
 
-from .bench import DMEM, Bench, is_local, small_core
+from .bench import DMEM, Bench, is_local, one_of, small_core
 from .chains import Follower
 from .check import Check, Method
 from .programs import boot
@@ -96,8 +96,12 @@ def accesses(bench: Bench, buffered: bool) -> None:
         & retires
     )
     cause = bench.past(core._commit.trap.cause)
-    access_fault = Mux(record["write"][0], Cause.STORE_ACCESS, Cause.LOAD_ACCESS)
-    is_its_trap = direct.trap & (cause == access_fault)
+    traps = follower.shown & direct.trap
+
+    def is_fault(write):
+        return direct.trap & (cause == Mux(write, Cause.STORE_ACCESS, Cause.LOAD_ACCESS))
+
+    is_its_trap = is_fault(record["write"][0])
     bench.prove(
         "then_its_instruction",
         follower.shown & ahead,
@@ -143,14 +147,21 @@ def accesses(bench: Bench, buffered: bool) -> None:
         & (late.mem_rdata == record_data),
         seen=buffered,
     )
-    # The error of what was owed. An instruction in M as it comes still retires.
-    due = Signal(name="due")
-    with m.If(pays):
-        m.d.sync += due.eq(failed)
-    with m.Elif(follower.shown & is_its_trap):
+    # The error of what was owed. An instruction in M as it comes still retires, and may have an
+    # access of its own.
+    due, due_write = Signal(name="due"), Signal(name="due_write")
+    is_late_trap = is_fault(due_write)
+    with m.If(pays & failed):
+        m.d.sync += [due.eq(1), due_write.eq(write)]
+    with m.Elif(follower.shown & is_late_trap):
         m.d.sync += due.eq(0)
     happens = follower.shown | follower.leaves
-    bench.prove("late_error_traps", happens & due & bench.past(due), is_its_trap, seen=buffered)
+    bench.prove("late_error_traps", happens & due & bench.past(due), is_late_trap, seen=buffered)
+    bench.prove(
+        "access_fault_has_an_error",
+        traps & one_of(cause, (Cause.LOAD_ACCESS, Cause.STORE_ACCESS)),
+        (ahead & record_failed & is_its_trap) | (due & is_late_trap),
+    )
 
     # What is owed is on its way.
     slot_taken = bench.past(~follower.of(core._bus.idle))

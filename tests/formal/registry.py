@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from . import bus, chains, csrs, debug, instructions, isolation, priority, progress, twins
+from . import bus, chains, csrs, debug, fetches, instructions, isolation, priority, progress, twins
 from .check import Check
 from .solve import Verdict, solve
 
 CHECKS: dict[str, Check] = {
     check.name: check
-    for module in (instructions, isolation, priority, progress, twins, chains, csrs, bus, debug)
+    for module in (
+        instructions,
+        isolation,
+        priority,
+        progress,
+        twins,
+        chains,
+        csrs,
+        bus,
+        fetches,
+        debug,
+    )
     for check in module.CHECKS
 }
 
