@@ -99,7 +99,12 @@ class TierProgram(Pieces):
 
     def _emit_resuming(self, handler: int) -> None:
         """Go on after a move: mscratch is set, all else may be anything."""
-        self._emit(rv.FENCE, rv.csr("csrrwi", 0, CSR["mceiling"], 0))
+        self._emit(
+            rv.FENCE,
+            rv.csr("csrrwi", 0, CSR["mceiling"], 0),
+            # As where the program begins.
+            rv.csr("csrrwi", 0, CSR["mbusmode"], 0),
+        )
         self._li(TARGET, handler)
         self._emit(rv.csr("csrrw", 0, CSR["mtvec"], TARGET))
         self._emit_bases()
