@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parents[2]
 NET = ROOT / "firmware" / "net"
 TESTS = ROOT / "tests" / "firmware"
+#: Headers in the place of the firmware's, for drivers that have the hardware and what is around.
+FAKE = TESTS / "fake"
 BUILD = ROOT / "build" / "host"
 
 #: The stack looks for what the hardware has found, through a port of the tests.
