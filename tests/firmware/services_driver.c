@@ -22,6 +22,8 @@
  *   protocol                         LIN's part of the protocol service
  *   registers PORT                   settings of a serial port
  *   lost                             reports that were lost for want of packets
+ *   errors                           commands that failed
+ *   count PORT NUMBER                what a node's counters are
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,7 +56,9 @@ static packet_t *make_packet(packet_home_t home)
 
     packet->home = (uint8_t)home;
     /* As long as a frame may be, so that the sanitizer sees what is beyond it. */
-    packet->frame = calloc(1, PACKET_FRAME_BYTES);
+    packet->frame = malloc(PACKET_FRAME_BYTES);
+    /* What was there before may look like part of a request. */
+    memset(packet->frame, ' ', PACKET_FRAME_BYTES);
     packets++;
     return packet;
 }
@@ -160,9 +164,12 @@ static void serve_remote(void)
 
 /* --- who has the serial ports ---------------------------------------------------------------------- */
 
+/* Leaves a port as nobody else wants it. */
 static void begin_usual(uint32_t port)
 {
     (void)serial_init(&serial_ports[port], port);
+    serial_hold_break(&serial_ports[port], true);
+    serial_enable_events(&serial_ports[port], SERIAL_EVENT_RECEIVE | SERIAL_EVENT_CTS);
     printf("!usual %u\n", port);
 }
 
@@ -264,6 +271,8 @@ static void start(void)
     command_add(&table);
     remote_init();
     serial_ports_init(&usual, 10);
+    /* Nobody clears that memory before. */
+    memset(lin_at(0), 0xa5, LIN_NODES * sizeof(*lin_at(0)));
     lin_init();
 }
 
@@ -310,6 +319,20 @@ static void pass_ms(void)
     device_serve_kicked();
 }
 
+static void set_counters(void)
+{
+    lin_port_t *lin = lin_of_port(text_number(1));
+    uint32_t number = text_number(2);
+
+    lin->node.counters = (lin_counters_t){number, number, number, number, {number, number}};
+    lin->reports_lost = number;
+}
+
+static void print_errors(void)
+{
+    printf("%u\n", command_errors);
+}
+
 static void print_lost(void)
 {
     printf("%u\n", lin_host_lost);
@@ -336,6 +359,8 @@ static const verb_t verbs[] = {
     {"protocol", serve_protocol},
     {"registers", device_print_registers},
     {"lost", print_lost},
+    {"errors", print_errors},
+    {"count", set_counters},
 };
 
 int main(void)

@@ -14,8 +14,8 @@ PROTOCOL, INTERRUPT = 1, 2
 LINES = {
     0: ("timer0", 8, 0),
     5: ("ethmac", 8, 16),
-    7: ("console", 9, 0),
-    14: ("uart0", 10, 24),
+    9: ("console", 9, 0),
+    15: ("uart0", 10, 24),
     20: ("uart1", 10, 24),
 }
 HEADING = "line name      owner  priority      count   worst (us)"
@@ -92,8 +92,8 @@ def test_lines_are_listed_with_owner_priority_count_and_worst_latency(board):
         HEADING,
         "   0 timer0    tier2         8          0         0.00",
         "   5 ethmac    tier2         8 1234567890       123.45",
-        "   7 console   tier2         9          0         0.00",
-        "  14 uart0     tier2        10          0         0.00",
+        "   9 console   tier2         9          0         0.00",
+        "  15 uart0     tier2        10          0         0.00",
         "  20 uart1     tier2        10          0  42949672.95",
     ]
 
@@ -108,13 +108,21 @@ def test_one_context_has_no_tiers_and_a_cpu_without_claims_no_latencies(polled):
 
 
 def test_assignments_are_carried_out_in_their_order_and_shown(board):
-    assert board.tell("ethmac=tier1:15 14=3 uart1=tier1 5=:2") == [
+    assert board.tell("ethmac=tier1:15 15=3 uart1=tier1 5=:2 0=4 9=5") == [
         "   5 ethmac    tier1        15          0         0.00",
-        "  14 uart0     tier2         3          0         0.00",
+        "  15 uart0     tier2         3          0         0.00",
         "  20 uart1     tier1        10          0         0.00",
         "   5 ethmac    tier1         2          0         0.00",
+        "   0 timer0    tier2         4          0         0.00",
+        "   9 console   tier2         5          0         0.00",
     ]
-    assert board.places() == USUAL | {5: (PROTOCOL, 2), 14: (INTERRUPT, 3), 20: (PROTOCOL, 10)}
+    assert board.places() == {
+        5: (PROTOCOL, 2),
+        15: (INTERRUPT, 3),
+        20: (PROTOCOL, 10),
+        0: (INTERRUPT, 4),
+        9: (INTERRUPT, 5),
+    }
 
 
 @pytest.mark.parametrize(
@@ -124,15 +132,16 @@ def test_assignments_are_carried_out_in_their_order_and_shown(board):
         "6=1": "no line '6'; try irqtune",
         "32=1": "no line '32'; try irqtune",
         "42949672960=1": "no line '42949672960'; try irqtune",
-        "14x=1": "no line '14x'; try irqtune",
+        "15x=1": "no line '15x'; try irqtune",
         "uart0=tier0:1": "no line can be served in tier0 here",
         "uart0=tier3": "no line can be served in tier3 here",
         "uart0=16": "priority must be from 0 to 15, not '16'",
     }.items(),
 )
 def test_a_wrong_assignment_is_named_before_any_is_carried_out(board, wrong, message):
-    assert board.error(f"ethmac=tier1:15 {wrong}") == message
-    assert board.places() == USUAL
+    for words in (f"ethmac=tier1:15 {wrong}", f"{wrong} ethmac=tier1:15"):
+        assert board.error(words) == message
+        assert board.places() == USUAL
 
 
 def test_a_tier_that_does_not_let_go_ends_the_command_where_it_is(board):
@@ -178,7 +187,7 @@ def test_the_original_s_form_sets_every_line_and_shows_every_irq(board):
     ]
     # Tiers stay; beyond a PC's lines nothing is urgent.
     assert board.places() == {
-        line: (PROTOCOL if line == 14 else INTERRUPT, 15 - FORM_3_12[line] if line < 16 else 0)
+        line: (PROTOCOL if line == 15 else INTERRUPT, 15 - FORM_3_12[line] if line < 16 else 0)
         for line in LINES
     }
 
@@ -195,9 +204,9 @@ def order(rows: list[str]) -> list[tuple[str, int, int, int, str]]:
 
 
 def test_the_order_suggested_counts_from_the_beginning_and_is_applied_when_asked(board):
-    for line, units in {0: 0, 5: 1000, 14: 4000, 20: 0}.items():
+    for line, units in {0: 0, 5: 1000, 15: 4000, 20: 0}.items():
         board.bring(line, units=units)
-    board.bring(7, count=2)
+    board.bring(9, count=2)
     board.do("clock", CLOCK_HZ, 0)
     heading, *rows = board.tell("--suggest")
     assert heading == ORDER
@@ -209,28 +218,40 @@ def test_the_order_suggested_counts_from_the_beginning_and_is_applied_when_asked
         ("timer0", 0, 0, 1, "-"),
         ("uart1", 0, 0, 24, "-"),
     ]
-    assert rows[0] == "  14 uart0           15       4000     24      6000.00"
+    assert rows[0] == "  15 uart0           15       4000     24      6000.00"
     assert board.places() == USUAL
     assert board.tell("--suggest --apply") == [heading, *rows]
-    priorities = {14: 15, 5: 14, 7: 13, 0: 0, 20: 0}
+    priorities = {15: 15, 5: 14, 9: 13, 0: 0, 20: 0}
     assert board.places() == {line: (INTERRUPT, each) for line, each in priorities.items()}
 
 
 def test_rates_and_counts_begin_anew_when_they_are_forgotten(board):
     board.bring(5, count=9, units=1000, worst=50)
-    board.bring(7, count=4)
+    board.bring(9, count=4)
     board.do("clock", 3 * CLOCK_HZ, 0)
     assert board.tell("-c") == []
     assert board.tell("")[2] == "   5 ethmac    tier2         8          0         0.00"
     assert all(units == 0 for _, _, units, *_ in order(board.tell("--suggest")[1:]))
     board.bring(5, units=1100)
-    board.bring(7, count=1)
+    board.bring(9, count=1)
     board.do("clock", 4 * CLOCK_HZ, 0)
     rows = order(board.tell("--suggest")[1:])
     assert rows[:2] == [
         ("ethmac", 15, 100, 16, "160000.00"),
         ("console", 14, 1, 1, "1000000.00"),
     ]
+
+
+def test_what_was_before_the_beginning_does_not_count(path):
+    with command_host(path) as program:
+        board = Board(program)
+        board.do("register 5 ethmac 8 16")
+        board.bring(5, units=1000)
+        board.do("clock", CLOCK_HZ, 0)
+        board.do("begin")
+        board.bring(5, units=1016)
+        board.do("clock", 2 * CLOCK_HZ, 0)
+        assert order(board.tell("--suggest")[1:]) == [("ethmac", 15, 16, 16, "1000000.00")]
 
 
 def test_units_are_counted_modulo_their_range(board):

@@ -203,7 +203,8 @@ def test_there_are_so_many_nodes_and_no_more(ports):
     assert ports.error(f"lin {NODES} on 19200") == f"all {NODES} nodes are in use"
     ports.tell("lin 1 off")
     ports.tell(f"lin {NODES} on 19200")
-    # All of them are served.
+    # All of them are listed and served.
+    assert [line.split()[1] for line in ports.tell("lin")] == ["0", "4", "2", "3"]
     for port in (0, 2, 3, 4):
         ports.header(port, 0x21)
         assert ports.count(port, Counter.HEADERS) == 1
@@ -226,10 +227,13 @@ def test_a_new_node_knows_nothing_of_the_one_before(ports):
     assert ports.tell("lin 0")[2:] == [
         "headers 0, unanswered 0, late 0, overruns 0, reports lost 0"
     ]
-    # Nor has it another's initial NAD or product identification.
+    # Nor has it another's product identification, or initial NAD.
     ports.frame(0, REQUEST, bytes.fromhex("7f06b200ff7fffff"))
     ports.do("protocol")
     assert ports.response(0, RESPONSE)[:8] == bytes.fromhex("0106f20000000000")
+    ports.frame(0, REQUEST, bytes.fromhex("0106b00000000022"))
+    ports.do("protocol")
+    assert "NAD 0x22:" in ports.tell("lin")[0]
 
 
 def test_bits_last_as_long_as_the_speed_says(ports):

@@ -66,6 +66,16 @@ def test_reports_for_the_same_watchers_go_together_up_to_a_limit(ports):
         assert [(record.port, record.data) for record in records] == told[MOST_TOLD:]
 
 
+def test_reports_that_nobody_watches_do_not_part_the_others(ports):
+    for port in range(3):
+        ports.tell(f"lin {port} on 19200")
+        ports.bad_sync(port, port)
+    ports.watch(0)
+    ports.watch(2)
+    ((_, records),) = ports.reports()
+    assert [record.port for record in records] == [0, 2]
+
+
 def test_what_can_not_be_told_for_want_of_packets_is_counted(ports):
     other = (0x0A00_0003, 1)
     ports.tell("lin 0 on 19200")

@@ -96,6 +96,7 @@ def test_a_request_without_a_number_is_refused(remote, request_):
     assert answer == (
         first_line("-", 0, "error") + b"error: a request is a number, a blank and a command\n"
     )
+    assert remote.number("errors") == 2
     assert remote.answer(b"10 say 1 2") == [first_line("10", 0, "ok") + b"0\n"]
 
 
@@ -124,13 +125,12 @@ def test_a_long_answer_comes_in_parts_of_whole_lines(remote, length):
 
 
 def test_a_part_is_full_when_another_line_might_not_fit_and_not_before(remote):
-    full = PAYLOAD_BYTES - LINE_BYTES
-    for length in (4, 5, 6):
+    full = PAYLOAD_BYTES - LINE_BYTES - 21
+    # Lines of which some end with room for just another.
+    exact = next(length for length in range(4, LINE_BYTES) if full % length == 0)
+    for length in (exact - 1, exact, exact + 1):
         (first, *_) = remote.answer(f"1 say 400 {length}".encode())
-        lines = (full - 21) // length + 1
-        assert len(first) == 21 + lines * length
-    # One of them ended with room for just a line.
-    assert (full - 21) % 5 == 0
+        assert len(first) == 21 + (full // length + 1) * length
 
 
 def test_an_answer_goes_on_when_there_is_a_packet_again(remote):
