@@ -160,6 +160,21 @@ def test_nodes_are_listed(ports):
     ]
 
 
+def test_counters_are_shown_to_their_last_digit(ports):
+    ports.tell("lin 4 on 20000 commander")
+    most = (1 << 32) - 1
+    ports.tell("lin 4 sleep")
+    ports.ms()
+    ports.response(4, REQUEST)
+    ports.do("count", 4, most)
+    (line,) = ports.tell("lin")
+    begin, _, counts = line.partition(": ")
+    assert begin == "port 4 commander 20000 bit/s asleep NAD 0x01"
+    assert counts == f"headers {most}, sent {most}, received {most}"
+    names = ("headers", "unanswered", "late", "overruns", "reports lost")
+    assert ports.tell("lin 4")[-1] == ", ".join(f"{name} {most}" for name in names)
+
+
 def test_frames_and_counters_of_a_node_are_shown(node):
     node.tell("lin 0 publish 0x21 2", locks=1)
     node.tell("lin 0 publish 2 1 once classic error=7")
