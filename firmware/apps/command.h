@@ -11,8 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes of a command line and of a line of an answer, the end included; words of a command. */
-enum { COMMAND_INPUT_BYTES = 96, COMMAND_LINE_BYTES = 96, COMMAND_WORDS = 16 };
+/* Bytes of a command line and of a line of an answer, the end included, for a node of `lin` with counters of ten
+ * digits; words of a command. */
+enum { COMMAND_INPUT_BYTES = 96, COMMAND_LINE_BYTES = 108, COMMAND_WORDS = 16 };
 
 /* Takes text, which ends its lines with '\n'. */
 typedef void (*command_sink_t)(void *context, const char *text, uint32_t bytes);

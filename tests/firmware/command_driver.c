@@ -1,12 +1,25 @@
-/* irqtune's and the commands' logic, driven by lines of text; each answer ends with a line ".". */
+/* irqtune and the commands' logic, driven by lines of text; each answer ends with a line ".".
+ *
+ *   rotate MASTER SLAVE, parse WORDS, suggest LINE:UNITS:ROOM.., slack UNITS ROOM CYCLES     irqtune's pure parts
+ *   run HEX                                  a command line: what it prints, and whether it failed
+ *   register LINE NAME PRIORITY ROOM         a line; one with ROOM counts units
+ *   bring LINE COUNT UNITS WORST             what it has had
+ *   clock CYCLES STEP                        mcycle, and how far each reading of its halves lets it go
+ *   busy YES                                 tiers do not let go of lines from now on
+ *   begin                                    the command irqtune
+ *   line LINE                                tier and priority
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../firmware/apps/command.h"
-#include "../../firmware/apps/irqtune/request.h"
-#include "../../firmware/apps/irqtune/rotation.h"
-#include "../../firmware/apps/irqtune/suggest.h"
+#include "apps/command.h"
+#include "apps/irqtune/irqtune.h"
+#include "apps/irqtune/request.h"
+#include "apps/irqtune/rotation.h"
+#include "apps/irqtune/suggest.h"
+#include "context.h"
+#include "irq/table.h"
 
 enum { LINE_BYTES = 1 << 16, WORDS = 64 };
 
@@ -78,6 +91,101 @@ static void slack(void)
 
     printf("%u\n", suggest_slack_cycles(&one, strtoull(words[2], NULL, 0)));
 }
+
+/* --- lines ------------------------------------------------------------------------------------- */
+
+static bool is_busy;
+static uint32_t units[IRQ_LINES];
+static uint64_t clock_cycles;
+static uint64_t clock_step;
+
+bool irq_tier_serves(uint32_t tier)
+{
+    return tier == TIER_PROTOCOL || tier == TIER_INTERRUPT;
+}
+
+bool irq_move(uint32_t moved, uint32_t tier)
+{
+    if (!is_busy) {
+        irq_table[moved + 1].tier = (uint8_t)tier;
+    }
+    return !is_busy;
+}
+
+void irq_apply_priorities(void)
+{
+}
+
+#if IRQ_HAS_CLAIM
+
+uint32_t fake_csr(uint32_t csr)
+{
+    uint64_t now = clock_cycles;
+
+    clock_cycles += clock_step;
+    return csr == CSR_MCYCLEH ? (uint32_t)(now >> 32) : (uint32_t)now;
+}
+
+#endif
+
+static void serve(void *context, bool pending)
+{
+    (void)context;
+    (void)pending;
+}
+
+static uint32_t units_of_line(const void *context)
+{
+    return *(const uint32_t *)context;
+}
+
+static void register_line(void)
+{
+    (void)irq_register(number(0), words[1], serve, &units[number(0)], number(2));
+    if (number(3) != 0) {
+        irq_describe(number(0), number(3), units_of_line);
+    }
+}
+
+static void bring(void)
+{
+    irq_line_t *entry = &irq_table[number(0) + 1];
+
+    entry->count = number(1);
+    units[number(0)] = number(2);
+    entry->worst_cycles = number(3);
+}
+
+static void print_line(void)
+{
+    const irq_line_t *entry = irq_line(number(0));
+
+    printf("%u %u\n", entry->tier, entry->priority);
+}
+
+/* False if the command is none about lines. */
+static bool run_lines(const char *command)
+{
+    if (strcmp(command, "register") == 0) {
+        register_line();
+    } else if (strcmp(command, "bring") == 0) {
+        bring();
+    } else if (strcmp(command, "clock") == 0) {
+        clock_cycles = strtoull(words[0], NULL, 0);
+        clock_step = number(1);
+    } else if (strcmp(command, "busy") == 0) {
+        is_busy = number(0) != 0;
+    } else if (strcmp(command, "begin") == 0) {
+        irqtune_init();
+    } else if (strcmp(command, "line") == 0) {
+        print_line();
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* --- commands ---------------------------------------------------------------------------------- */
 
 static void print(void *context, const char *text, uint32_t bytes)
 {
@@ -152,7 +260,8 @@ int main(void)
             run(rest);
         } else {
             split(rest);
-            if (strcmp(line, "rotate") == 0) {
+            if (run_lines(line)) {
+            } else if (strcmp(line, "rotate") == 0) {
                 rotate();
             } else if (strcmp(line, "parse") == 0) {
                 parse();

@@ -10,6 +10,7 @@ from dhcp_server import Client
 from host_build import NET, ROOT, TESTS, build, build_net_driver
 from lin_bus import Bus
 from lin_host import LinHost, build_lin
+from lin_ports import Ports
 from net_host import NetHost
 
 
@@ -64,3 +65,13 @@ def bus(lin: LinHost) -> Bus:
     """A bus with a responder that has no signals yet."""
     lin.init()
     return Bus(lin)
+
+
+@pytest.fixture
+def ports() -> Iterator[Ports]:
+    """Serial ports that nobody has made LIN nodes yet. Afterwards no packet may be missing."""
+    ports = Ports()
+    ports.do("spare", 100)
+    yield ports
+    assert ports.number("packets") == 0
+    ports.close()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +14,8 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parents[2]
 NET = ROOT / "firmware" / "net"
 TESTS = ROOT / "tests" / "firmware"
+#: Headers in the place of the firmware's, for drivers that have the hardware and what is around.
+FAKE = TESTS / "fake"
 BUILD = ROOT / "build" / "host"
 
 #: The stack looks for what the hardware has found, through a port of the tests.
@@ -58,6 +61,20 @@ def write_headers(name: str, **headers: Mapping[str, object]) -> Path:
         text = "".join(f"#define {key} {value}\n" for key, value in values.items())
         (generated / f"{header}.h").write_text(text)
     return folder
+
+
+def register_definitions(prefix: str, registers: Iterable[Any]) -> dict[str, int]:
+    """What ``csr.h`` says of LiteX's registers that follow each other from address 0: where each
+    begins, and the bits of its fields."""
+    definitions: dict[str, int] = {}
+    address = 0
+    for register in registers:
+        name = f"{prefix}_{register.name}".upper()
+        definitions[f"{name}_ADDR"] = address
+        for field in getattr(getattr(register, "fields", None), "fields", ()):
+            definitions[f"{name}_{field.name}_OFFSET".upper()] = field.offset
+        address += -(-register.size // 32) * 4
+    return definitions
 
 
 def build(

@@ -4,6 +4,10 @@
  *                       long, in cycles
  *   interrupts          an interrupt of 100 cycles, of which another has 30, then a protocol service of 1000, of which
  *                       an interrupt has 100: what is counted for the one and for the other
+ *   kept                whether there was a share to be kept, and how many frames were allowed, with 0 per cent and
+ *                       since
+ *   look                quite often while the alarm is set, and while no frames are kept from the services: how many
+ *                       frames were allowed, and whether that has set an alarm
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +25,9 @@ enum { LOOK_CYCLES = 1000 };
 
 net_t network;
 context_posts_t context_posts;
-static uint64_t cycle;
+/* It has run for long before. */
+static uint64_t cycle = UINT64_C(1) << 40 | 1u << 30;
+static uint32_t allowed;
 static bool is_held;
 
 uint32_t alarm_clock(void)
@@ -38,7 +44,7 @@ void alarm_set(alarm_t *alarm, uint32_t cycles)
 void net_allow(net_t *net, uint32_t frames)
 {
     (void)net;
-    (void)frames;
+    allowed = frames;
     is_held = false;
 }
 
@@ -54,16 +60,23 @@ static uint64_t wait(uint64_t quiet, uint32_t used)
     share_timing.used_cycles += used;
     uint64_t start = cycle;
     is_held = true;
+    context_posts.protocol = false;
     for (;;) {
         cycle += LOOK_CYCLES;
         share_timing.used_cycles += LOOK_CYCLES;
         share_look();
+        if (is_held) {
+            cycle += over.due - alarm_clock();
+            over.is_set = false;
+            over.ring(&over);
+        }
+        if (!context_posts.protocol) {
+            text_fail("nobody tells the protocol service");
+        }
         if (!is_held) {
             return cycle - start;
         }
-        cycle += over.due - alarm_clock();
-        over.is_set = false;
-        over.ring(&over);
+        context_posts.protocol = false;
     }
 }
 
@@ -94,8 +107,27 @@ static uint32_t protocol(void)
     return share_timing.used_cycles - before;
 }
 
+/* The clock passes, so that there would be something to decide. */
+static void look(void)
+{
+    allowed = 0;
+    is_held = true;
+    over.is_set = true;
+    cycle += 1000000;
+    share_look();
+    over.is_set = false;
+    is_held = false;
+    share_timing.used_cycles += 10000000;
+    share_look();
+    printf("%u %d\n", allowed, over.is_set);
+}
+
 int main(void)
 {
+    application_share_percent = 0;
+    share_init();
+    bool kept_before = share_is_kept;
+    uint32_t allowed_before = allowed;
     application_share_percent = 20;
     share_init();
     while (text_read()) {
@@ -103,6 +135,10 @@ int main(void)
             uint64_t quiet;
             (void)sscanf(text_word(1), "%" SCNu64, &quiet);
             printf("%" PRIu64 "\n", wait(quiet, text_number(2)));
+        } else if (strcmp(text_word(0), "kept") == 0) {
+            printf("%d %u %d %u\n", kept_before, allowed_before, share_is_kept, allowed);
+        } else if (strcmp(text_word(0), "look") == 0) {
+            look();
         } else {
             uint32_t interrupted = interrupts();
             printf("%u %u\n", interrupted, protocol());

@@ -6,10 +6,9 @@ import statistics
 from collections.abc import Iterator
 
 import pytest
-from host_build import ROOT, TESTS, Program, build, examples, write_headers
+from host_build import ROOT, TESTS, Program, build, examples, register_definitions, write_headers
 from hypothesis import given
 from hypothesis import strategies as st
-from litex.soc.interconnect.csr import CSR, CSRStatus, CSRStorage
 
 from tierv.soc.echo_instrument import EchoInstrument
 
@@ -20,27 +19,13 @@ BINS = 16
 ERASE, RUNNING, ERASING = 8, 1, 4
 
 
-def registers() -> dict[str, int]:
-    """Word offset of each register, and of the fields' bits."""
-    offsets: dict[str, int] = {}
-    definitions: dict[str, int] = {"CSR_ECHO_BASE": 0}
-    place = 0
-    for register in EchoInstrument().get_csrs(sort=True):
-        assert isinstance(register, CSR | CSRStatus | CSRStorage)
-        offsets[register.name] = place
-        definitions[f"CSR_ECHO_{register.name.upper()}_ADDR"] = 4 * place
-        for field in getattr(getattr(register, "fields", None), "fields", ()):
-            name = f"CSR_ECHO_{register.name}_{field.name}_OFFSET".upper()
-            definitions[name] = field.offset
-        place += -(-register.size // 32)
-    registers.offsets = offsets
-    return definitions
+REGISTERS = register_definitions("CSR_ECHO", EchoInstrument().get_csrs(sort=True))
 
 
 @pytest.fixture(scope="module")
 def host() -> Iterator[Program]:
     soc = EchoInstrument().constants() | {"ECHO_INTERRUPT": 7}
-    folder = write_headers("latency", soc=soc, csr=registers())
+    folder = write_headers("latency", soc=soc, csr={"CSR_ECHO_BASE": 0} | REGISTERS)
     sources = [TESTS / "latency_driver.c", TESTS / "text.c", *(FIRMWARE / name for name in SOURCES)]
     program = Program(build("latency_driver", sources, include=[folder]), end=".")
     yield program
@@ -143,11 +128,14 @@ def test_the_driver_takes_what_is_possible_and_nothing_else(host, settings, resu
 def test_the_driver_reads_long_totals_high_word_first(host):
     (answer,) = host.command("totals")
     found = [int(word) for word in answer.split()]
-    place = registers.offsets
-    names = ("samples", "missed", "overflow", "minimum", "maximum", "saturated")
-    assert found[:6] == [place[name] for name in names]
-    for value, name in zip(found[6:], ("sum", "squares"), strict=True):
-        assert value == place[name] << 32 | place[name] + 1
+
+    def place(name: str) -> int:
+        return REGISTERS[f"CSR_ECHO_{name}_ADDR"] // 4
+
+    names = ("SAMPLES", "MISSED", "OVERFLOW", "MINIMUM", "MAXIMUM", "SATURATED")
+    assert found[:6] == [place(name) for name in names]
+    for value, name in zip(found[6:], ("SUM", "SQUARES"), strict=True):
+        assert value == place(name) << 32 | place(name) + 1
 
 
 def test_an_erase_that_does_not_end_is_given_up(host):

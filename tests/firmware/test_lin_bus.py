@@ -159,6 +159,19 @@ def test_a_bus_that_is_sent_to_sleep_forgets_the_header_that_was_still_to_be_sen
     assert lin.result("header", 0x10) == OK
 
 
+def test_a_bus_that_sleeps_already_keeps_the_request_that_waits(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("sleep")
+    bus.ticks(1)
+    assert answer(bus, REQUEST)[1][0] is Outcome.ASLEEP
+    request = bytes(range(1, 9))
+    assert lin.write(REQUEST, request) == OK
+    assert lin.result("sleep") == OK
+    bus.byte(0xF0)
+    assert answer(bus, REQUEST)[1] == (Outcome.SENT, REQUEST, request)
+
+
 @pytest.mark.parametrize("command", ["header", "schedule"])
 def test_a_commander_wakes_the_bus_before_it_sends_headers_again(lin, command):
     lin.init(commander=True)

@@ -9,6 +9,8 @@ from host_build import TESTS, Program, build, write_headers
 from net_host import config
 
 CLOCK_HZ = 100_000_000
+#: Between frames that come and the look at the clock.
+LOOK_CYCLES = 1000
 #: From the look at the clock that begins to wait to the next.
 INTERVAL_CYCLES = 25_000
 
@@ -43,10 +45,43 @@ def test_frames_wait_until_the_application_has_had_its_share(host):
     assert expected <= waited <= expected * 1.1 + 2 * INTERVAL_CYCLES
 
 
-def test_no_more_than_a_tenth_of_a_second_is_paid_back(host):
-    # The clock comes round; what the services used meanwhile is more than it seems to have brought.
-    waited = wait(host, 1 << 32, 1 << 29)
-    assert waited <= CLOCK_HZ // 10 * 1.4
+@pytest.mark.parametrize(
+    ("quiet", "used"),
+    [
+        # The clock comes round; the services used more meanwhile than it seems to have brought.
+        (1 << 32, 1 << 29),
+        (0, CLOCK_HZ // 10 * 3 // 2),
+    ],
+)
+def test_no_more_than_a_tenth_of_a_second_is_paid_back(host, quiet, used):
+    assert wait(host, quiet, used) <= CLOCK_HZ // 10 * 1.4
+
+
+def test_what_an_interval_brings_may_be_used_at_once_and_is_not_saved(host):
+    assert wait(host, 0, 18_000) == LOOK_CYCLES
+    wait(host, CLOCK_HZ)
+    too_much = wait(host, 0, 420_000)
+    wait(host, CLOCK_HZ)
+    # Nearly as much again as there is.
+    assert wait(host, 22_000) == LOOK_CYCLES
+    assert wait(host, 0, 420_000) == too_much
+
+
+@pytest.mark.parametrize("left", [-1, 0, 1])
+def test_the_services_have_had_their_share_when_nothing_is_left(host, left):
+    # Of every 2^16 cycles; an interval's is there at the beginning.
+    rate = 80 * 65536 // 100
+    there = (INTERVAL_CYCLES * rate >> 16) + (LOOK_CYCLES * rate >> 16) - LOOK_CYCLES
+    assert (wait(host, 0, there - left) == LOOK_CYCLES) == (left > 0)
+
+
+def test_nothing_is_decided_before_the_alarm_and_without_frames(host):
+    assert host.command("look") == ["0 0"]
+
+
+def test_without_a_share_nothing_is_metered(host):
+    frames = config("APPLICATION_SHARE_FRAMES")
+    assert host.command("kept") == [f"0 0 1 {frames}"]
 
 
 def test_interrupts_are_timed_once_whatever_they_interrupt(host):

@@ -1,0 +1,9 @@
+/* In the place of firmware/apps/network.h: no MAC. */
+#ifndef TIERV_APPS_NETWORK_H
+#define TIERV_APPS_NETWORK_H
+
+#include "net/udp_socket.h"
+
+extern net_t network;
+
+#endif

@@ -1,0 +1,10 @@
+/* In the place of firmware/mmio.h: the driver has the devices. */
+#ifndef TIERV_MMIO_H
+#define TIERV_MMIO_H
+
+#include <stdint.h>
+
+uint32_t mmio_read(uintptr_t address);
+void mmio_write(uintptr_t address, uint32_t value);
+
+#endif

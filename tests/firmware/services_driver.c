@@ -1,0 +1,382 @@
+/* The console, commands over UDP, and LIN nodes on the serial ports: the real ones, whose devices and network are
+ * here. Driven by lines of text; what a command makes them do is told by lines that begin with "!".
+ *
+ *   start                            everything; the first command
+ *   console                          the console begins
+ *   type HEX                         bytes that the console's UART has received; how many its ring took
+ *   serve                            the console's service; whether bytes were queued
+ *   take BYTES                       what the UART sends: so many bytes at the most
+ *
+ *   supply COUNT, spare COUNT        packets that the application, and the protocol service, may reserve from now on
+ *   datagram PORT PEER PEERPORT HEX  comes in
+ *   remote                           the service of commands over UDP; its result
+ *   packets                          how many packets are neither in `supply` nor in `spare`
+ *
+ *   run HEX                          a command line: what it prints, whether it failed and how often it locked
+ *   give PORT                        the port to another module; nobody's again
+ *   burst PORT FLAGS HEX CYCLE       characters that the port's line brings
+ *   ms CYCLE                         the alarm rings, if it is set
+ *   late CYCLE                       the same, but the lines are not served yet
+ *   lines                            they are
+ *   alarm                            when it was to ring, or "-"
+ *   protocol                         LIN's part of the protocol service
+ *   registers PORT                   settings of a serial port
+ *   lost                             reports that were lost for want of packets
+ *   errors                           commands that failed
+ *   count PORT NUMBER                what a node's counters are
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/command.h"
+#include "apps/console.h"
+#include "apps/lin/host.h"
+#include "apps/network.h"
+#include "apps/remote.h"
+#include "apps/serial_ports.h"
+#include "services_devices.h"
+#include "text.h"
+
+/* --- network ------------------------------------------------------------------------------------- */
+
+enum { SOCKETS = 4 };
+
+net_t network;
+
+static udp_socket_t *sockets[SOCKETS];
+static uint32_t socket_count;
+static uint32_t spare;
+static int32_t packets;
+
+static packet_t *make_packet(packet_home_t home)
+{
+    packet_t *packet = calloc(1, sizeof(*packet));
+
+    packet->home = (uint8_t)home;
+    /* As long as a frame may be, so that the sanitizer sees what is beyond it. */
+    packet->frame = malloc(PACKET_FRAME_BYTES);
+    /* What was there before may look like part of a request. */
+    memset(packet->frame, ' ', PACKET_FRAME_BYTES);
+    packets++;
+    return packet;
+}
+
+static void drop_packet(packet_t *packet)
+{
+    free(packet->frame);
+    free(packet);
+    packets--;
+}
+
+static void supply(uint32_t count)
+{
+    while (RING_COUNT(&network.supply) < count) {
+        (void)RING_PUSH(&network.supply, make_packet(PACKET_HOME_APPLICATION));
+    }
+}
+
+static void print_datagram(const char *what, const packet_t *packet)
+{
+    printf("!%s %u %u ", what, packet->peer_address, be16_to_host(packet->peer_port));
+    text_print_hex(packet_payload(packet), packet->payload_bytes);
+}
+
+void udp_init(udp_socket_t *socket, udp_callback_t callback, void *context)
+{
+    *socket = (udp_socket_t){.callback = callback, .context = context};
+}
+
+udp_result_t udp_bind(net_t *net, udp_socket_t *socket, uint32_t port)
+{
+    device_check(net == &network && socket_count < SOCKETS, "another network");
+    socket->local_port = (uint16_t)host_to_be16(port);
+    sockets[socket_count++] = socket;
+    return UDP_OK;
+}
+
+packet_t *net_reserve(net_t *net)
+{
+    (void)net;
+    if (spare == 0) {
+        return NULL;
+    }
+    spare--;
+    return make_packet(PACKET_HOME_PROTOCOL);
+}
+
+net_verdict_t udp_output(net_t *net, packet_t *packet)
+{
+    (void)net;
+    device_check(packet->flags == PACKET_PAYLOAD_SUMMED, "not summed");
+    printf("!from %u\n", be16_to_host(packet->local_port));
+    print_datagram("report", packet);
+    return NET_TRANSMIT;
+}
+
+void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
+{
+    (void)net;
+    device_check(verdict == NET_TRANSMIT, "not the verdict");
+    drop_packet(packet);
+}
+
+static void take_datagram(void)
+{
+    packet_t *packet = make_packet(PACKET_HOME_RECEIVE);
+    udp_socket_t *socket = NULL;
+
+    for (uint32_t index = 0; index < socket_count; index++) {
+        if (be16_to_host(sockets[index]->local_port) == text_number(1)) {
+            socket = sockets[index];
+        }
+    }
+    device_check(socket != NULL, "nobody has the port");
+    packet->peer_address = text_number(2);
+    packet->peer_port = (uint16_t)host_to_be16(text_number(3));
+    packet->payload_bytes = (uint16_t)text_hex(packet_payload(packet), 4);
+    if (socket->callback == NULL) {
+        device_check(RING_PUSH(&socket->inbox, packet), "no room in the inbox");
+        return;
+    }
+    if (socket->callback(socket, packet) == UDP_REPLY) {
+        print_datagram("reply", packet);
+    }
+    drop_packet(packet);
+}
+
+static void serve_remote(void)
+{
+    packet_t *packet;
+    bool result = remote_service();
+
+    while ((packet = RING_POP(&network.outbox)) != NULL) {
+        print_datagram("answer", packet);
+        drop_packet(packet);
+    }
+    while ((packet = RING_POP(&network.returned)) != NULL) {
+        printf("!returned\n");
+        drop_packet(packet);
+    }
+    printf("%d\n", result);
+}
+
+/* --- who has the serial ports ---------------------------------------------------------------------- */
+
+/* Leaves a port as nobody else wants it. */
+static void begin_usual(uint32_t port)
+{
+    (void)serial_init(&serial_ports[port], port);
+    serial_hold_break(&serial_ports[port], true);
+    serial_enable_events(&serial_ports[port], SERIAL_EVENT_RECEIVE | SERIAL_EVENT_CTS);
+    printf("!usual %u\n", port);
+}
+
+static void serve_usual(uint32_t port, bool pending)
+{
+    printf("!serve %u %d\n", port, pending);
+}
+
+static const serial_user_t usual = {.name = "usual", .begin = begin_usual, .serve = serve_usual};
+static const serial_user_t other = {.name = "other", .begin = begin_usual, .serve = serve_usual};
+
+/* --- commands and the console -------------------------------------------------------------------- */
+
+/* COUNT lines of BYTES bytes each, which end with 0, 1 .. 9, 0 ..; with a third word, the last of them is an error. */
+static bool run_say(command_call_t *call)
+{
+    uint32_t count;
+    uint32_t bytes;
+
+    if (!command_number(call, "COUNT", call->words[1], 1, 999999, &count)
+        || !command_number(call, "BYTES", call->words[2], 1, COMMAND_LINE_BYTES - 1, &bytes)) {
+        return false;
+    }
+    if (call->count > 3 && call->step + 1 == count) {
+        return command_error(call, "no more");
+    }
+    command_print(call, "%0*u\n", (int)bytes - 1, (unsigned)call->step % 10);
+    return call->step + 1 < count;
+}
+
+static const command_t commands[] = {{"say", "COUNT BYTES [WORD]", 3, "says it", run_say}};
+static command_table_t table = {commands, 1, NULL};
+
+static void print(void *context, const char *text, uint32_t bytes)
+{
+    (void)context;
+    (void)fwrite(text, 1, bytes, stdout);
+}
+
+static void run_line(void)
+{
+    static uint8_t text[TEXT_HEX_BYTES];
+    static command_call_t call;
+    uint32_t bytes = text_hex(text, 1);
+
+    call.sink = print;
+    device_locks = 0;
+    if (command_begin(&call, (const char *)text, bytes)) {
+        while (command_step(&call)) {
+        }
+    }
+    device_check(!device_is_locked, "still locked");
+    printf("%s %u\n", call.failed ? "failed" : "done", device_locks);
+}
+
+static uart_t uart;
+
+static void type(void)
+{
+    static uint8_t bytes[TEXT_HEX_BYTES];
+    uint32_t count = text_hex(bytes, 1);
+    uint32_t taken = 0;
+
+    while (taken < count && byte_ring_push(&uart.received, bytes[taken])) {
+        taken++;
+    }
+    printf("%u\n", taken);
+}
+
+static void take(void)
+{
+    static uint8_t bytes[UART_RING_BYTES];
+    uint32_t most = text_number(1);
+    uint32_t count = 0;
+    int32_t byte;
+
+    while (count < most && (byte = byte_ring_pop(&uart.transmit)) >= 0) {
+        bytes[count++] = (uint8_t)byte;
+    }
+    text_print_hex(bytes, count);
+}
+
+static void serve_protocol(void)
+{
+    device_posted = false;
+    lin_protocol();
+}
+
+/* --- the driver ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    void (*run)(void);
+} verb_t;
+
+static void start(void)
+{
+    device_start();
+    command_add(&table);
+    remote_init();
+    serial_ports_init(&usual, 10);
+    /* Nobody clears that memory before. */
+    memset(lin_at(0), 0xa5, LIN_NODES * sizeof(*lin_at(0)));
+    lin_init();
+}
+
+static void begin_console(void)
+{
+    uart_init(&uart);
+    console_init(&uart);
+}
+
+static void serve_console(void)
+{
+    printf("%d\n", console_service());
+}
+
+static void supply_application(void)
+{
+    supply(text_number(1));
+}
+
+static void set_spare(void)
+{
+    spare = text_number(1);
+}
+
+static void print_packets(void)
+{
+    printf("%d\n", packets - (int32_t)RING_COUNT(&network.supply));
+}
+
+static void give(void)
+{
+    printf("%d\n", serial_ports_give(text_number(1), &other));
+}
+
+static void pass_late(void)
+{
+    device_set_cycle(text_number(1));
+    device_ring_alarm();
+}
+
+static void pass_ms(void)
+{
+    pass_late();
+    device_serve_kicked();
+}
+
+static void set_counters(void)
+{
+    lin_port_t *lin = lin_of_port(text_number(1));
+    uint32_t number = text_number(2);
+
+    lin->node.counters = (lin_counters_t){number, number, number, number, {number, number}};
+    lin->reports_lost = number;
+}
+
+static void print_errors(void)
+{
+    printf("%u\n", command_errors);
+}
+
+static void print_lost(void)
+{
+    printf("%u\n", lin_host_lost);
+}
+
+static const verb_t verbs[] = {
+    {"start", start},
+    {"console", begin_console},
+    {"serve", serve_console},
+    {"type", type},
+    {"take", take},
+    {"supply", supply_application},
+    {"spare", set_spare},
+    {"datagram", take_datagram},
+    {"remote", serve_remote},
+    {"packets", print_packets},
+    {"run", run_line},
+    {"give", give},
+    {"burst", device_burst},
+    {"ms", pass_ms},
+    {"late", pass_late},
+    {"lines", device_serve_kicked},
+    {"alarm", device_print_alarm},
+    {"protocol", serve_protocol},
+    {"registers", device_print_registers},
+    {"lost", print_lost},
+    {"errors", print_errors},
+    {"count", set_counters},
+};
+
+int main(void)
+{
+    while (text_read()) {
+        uint32_t index = 0;
+        while (index < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[index].name, text_word(0)) != 0) {
+            index++;
+        }
+        device_check(index < sizeof(verbs) / sizeof(verbs[0]), "no such command");
+        verbs[index].run();
+        if (device_posted) {
+            printf("!posted\n");
+        }
+        printf(".\n");
+        (void)fflush(stdout);
+    }
+    return 0;
+}
