@@ -172,6 +172,23 @@ def test_a_bus_that_sleeps_already_keeps_the_request_that_waits(lin):
     assert answer(bus, REQUEST)[1] == (Outcome.SENT, REQUEST, request)
 
 
+def test_a_sleeping_bus_that_is_sent_to_sleep_is_not_woken(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("sleep")
+    bus.ticks(1)
+    assert answer(bus, REQUEST)[1][0] is Outcome.ASLEEP
+    assert lin.result("schedule", schedule((0x10, 5))) == OK
+    assert lin.result("sleep") == OK
+    assert not any(did.send or did.header for did in bus.ticks(10))
+    # A header that waits is not given up: it wakes the bus.
+    assert lin.result("header", 0x11) == OK
+    assert lin.result("sleep") == FULL
+    assert bus.ticks(1)[0].send == 0xF0
+    assert bus.echo().report[0] is Outcome.AWAKE
+    assert bus.ticks(1)[0].header == PROTECTED[0x11]
+
+
 @pytest.mark.parametrize("command", ["header", "schedule"])
 def test_a_commander_wakes_the_bus_before_it_sends_headers_again(lin, command):
     lin.init(commander=True)

@@ -78,11 +78,12 @@ lin_result_t lin_go_to_sleep(lin_node_t *node)
     if (node->role != LIN_COMMANDER) {
         return LIN_NOT_COMMANDER;
     }
-    if (node->state == LIN_STATE_ASLEEP) {
-        return LIN_OK;
-    }
     if (node->header_wanted != LIN_NO_IDENTIFIER) {
         return LIN_FULL;
+    }
+    if (node->state == LIN_STATE_ASLEEP) {
+        node->waking = false;
+        return LIN_OK;
     }
     (void)lin_write(node, LIN_COMMANDER_REQUEST, command, LIN_DATA_BYTES);
     node->header_wanted = LIN_COMMANDER_REQUEST;

@@ -206,7 +206,8 @@ lin_result_t lin_request_header(lin_node_t *node, uint32_t identifier);
 /* Wakes the bus. */
 void lin_wake(lin_node_t *node);
 
-/* Commander: sends the bus to sleep. */
+/* Commander: sends the bus to sleep, or lets it sleep if it was about to be woken. LIN_FULL while a header
+ * waits. */
 lin_result_t lin_go_to_sleep(lin_node_t *node);
 
 /* Interrupt service: the schedule's part of a tick. */

@@ -1,7 +1,6 @@
 /* What the command `lin` shows: nodes, frames and counters. */
 #include "apps/lin/command.h"
 
-
 static const char *state_name(const lin_node_t *node)
 {
     return node->state == LIN_STATE_ASLEEP ? "asleep" : "awake";
@@ -32,7 +31,7 @@ bool lin_run_show(command_call_t *call, const lin_port_t *lin)
 
     if (call->step < LIN_FRAMES) {
         const lin_frame_t *frame = &lin->node.frames[call->step];
-        if (frame->direction != LIN_UNUSED && frame->identifier != LIN_NO_IDENTIFIER) {
+        if (frame->identifier != LIN_NO_IDENTIFIER) {
             command_print(call, "0x%02x %s %u bytes%s%s, written %lu\n", frame->identifier,
                           frame->direction == LIN_PUBLISH ? "published" : "subscribed",
                           frame->bytes, (frame->flags & LIN_CLASSIC) != 0 ? " classic" : "",

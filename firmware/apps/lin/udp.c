@@ -59,8 +59,7 @@ void lin_udp_tell(uint32_t port, const lin_report_t *report)
     if (watchers == 0) {
         return;
     }
-    if (told_count == sizeof(told) / sizeof(told[0])
-        || (told_count != 0 && watchers != told_watchers)) {
+    if (told_count == sizeof(told) / sizeof(told[0]) || watchers != told_watchers) {
         lin_udp_flush();
     }
     told_watchers = watchers;
