@@ -33,7 +33,9 @@ static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, u
     at[2] = 0;
     at[3] = (uint8_t)(code + TERMINAL_ANSWER);
     at[4] = (uint8_t)bytes;
-    __builtin_memcpy(at + 5, value, bytes);
+    if (bytes != 0) {
+        __builtin_memcpy(at + 5, value, bytes);
+    }
     packet->payload_bytes = (uint16_t)(5 + bytes);
     udp_address(packet, &terminal_control_socket, __builtin_bswap32(client->address), client->port);
     net_dispose(&network, packet, udp_output(&network, packet));
