@@ -236,3 +236,31 @@ def test_nobody_is_told_before_a_client_has_given_a_command():
         counters = host.counters()
         # Nobody is left to be told when the counters have been asked for.
         assert (counters["NOTIFICATIONS"], counters["LOST_NOTIFICATIONS"]) == (0, 2)
+
+
+def forget_neighbours(host: TerminalHost) -> None:
+    """The client's Ethernet address is no longer known."""
+    host.command("forget")
+    host.others.clear()
+
+
+def test_a_client_that_is_asked_for_is_told_to_go_on_whatever_else_there_is_to_tell(host):
+    """Only the newest datagram waits for a neighbour: it must be no other one."""
+    host.control(Item(Command.SIGNATURE), port=1)
+    fill(host, 0)
+    fill(host, 1)
+    host.set(Command.SET_LINESTATE_MASK, 0xFF, 1)
+    host.control(Item(Command.PEER, DATA_CLIENT.peer()), protocol.number(Command.PACK_LENGTH, 1))
+    forget_neighbours(host)
+    host.send(4000)
+    host.send(4000, 1)
+    host.come(b"ab")
+    host.come(b"c", 1, flags=2)
+    assert host.sent == []
+    host.arp(2, CLIENT)
+    host.control(Item(Command.SIGNATURE))
+    told = host.told()
+    assert told == [RESUME, (1, Command.FLOWCONTROL_RESUME, b"")]
+    # What a line said meanwhile is lost, and counted.
+    assert host.counters(1)["LOST_NOTIFICATIONS"] == 1
+    assert [one.payload for one in host.received()] == [b"a", b"b"]

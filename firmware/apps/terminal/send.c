@@ -14,7 +14,13 @@ static bool somebody_waits;
 /* A datagram of a port has been left to wait for an address. */
 static bool has_asked;
 
-/* False for want of a packet. */
+/* Only the newest datagram waits for an address: those behind it, of whatever port, stay here meanwhile. */
+static bool awaits_neighbour(const control_peer_t *peer)
+{
+    return has_asked && udp_awaits_neighbour(&network, __builtin_bswap32(peer->address));
+}
+
+/* False for want of a packet, or as long as another datagram waits for the client's address. */
 static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes)
 {
     const control_peer_t *client = &port->office->client;
@@ -23,7 +29,7 @@ static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, u
         terminal_count(port, TERMINAL_COUNT_LOST_NOTIFICATIONS, 1);
         return true;
     }
-    packet_t *packet = net_reserve(&network);
+    packet_t *packet = awaits_neighbour(client) ? NULL : net_reserve(&network);
     if (packet == NULL) {
         return false;
     }
@@ -38,7 +44,9 @@ static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, u
     }
     packet->payload_bytes = (uint16_t)(5 + bytes);
     udp_address(packet, &terminal_control_socket, __builtin_bswap32(client->address), client->port);
-    net_dispose(&network, packet, udp_output(&network, packet));
+    net_verdict_t verdict = udp_output(&network, packet);
+    has_asked |= verdict == NET_KEPT;
+    net_dispose(&network, packet, verdict);
     irq_kick(ETHMAC_INTERRUPT);
     terminal_count(port, TERMINAL_COUNT_NOTIFICATIONS, 1);
     return true;
@@ -114,13 +122,6 @@ static bool send(terminal_port_t *port, packet_t *packet)
     return verdict != NET_FREE;
 }
 
-/* Only the newest datagram waits for an address: those behind it, of whatever port, stay here meanwhile. */
-static bool awaits_neighbour(const terminal_port_t *port)
-{
-    return has_asked
-           && udp_awaits_neighbour(&network, __builtin_bswap32(port->office->control.peer.address));
-}
-
 /* Sends what is full; true if there was something. */
 static bool send_full(terminal_port_t *port)
 {
@@ -128,7 +129,7 @@ static bool send_full(terminal_port_t *port)
     bool any = false;
 
     while (!office->control.is_suspended && RING_COUNT(&port->full) != 0) {
-        if (awaits_neighbour(port)) {
+        if (awaits_neighbour(&office->control.peer)) {
             somebody_waits = true;
             break;
         }
