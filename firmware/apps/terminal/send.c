@@ -64,14 +64,12 @@ static void notify_events(terminal_port_t *port)
     terminal_office_t *office = port->office;
     uint8_t value[5];
 
-    if (port->events != office->told_events) {
+    if (port->events != 0) {
         uint32_t before = terminal_lock(port);
-        uint32_t events = port->events;
+        uint32_t states = port->events & office->control.line_state_mask;
         uint32_t bytes = port->event_bytes;
-        port->events &= 0xffff0000u;
+        port->events = 0;
         terminal_unlock(before);
-        office->told_events = events & 0xffff0000u;
-        uint32_t states = events & office->control.line_state_mask;
         if (states != 0) {
             value[0] = (uint8_t)states;
             control_put(value + 1, bytes, 4);
