@@ -24,6 +24,7 @@ typedef struct {
 
 uint64_t board_cycle;
 uint64_t board_latency_cycles;
+uint32_t board_early_cycles;
 bool board_holds_protocol;
 uint32_t board_locks;
 
@@ -39,9 +40,15 @@ _Noreturn void board_fail(const char *message)
     abort();
 }
 
-void board_check_access(void)
+void board_check_access(uint32_t port)
 {
-    if (started && !in_service && !(locked && (busy == NULL || !*busy))) {
+    if (!started) {
+        return;
+    }
+    if (in_service && !board_is_busy(port)) {
+        board_fail("a port's service does not say that it is running");
+    }
+    if (!in_service && !(locked && (busy == NULL || !*busy))) {
         board_fail("a register belongs to the port's service, which was not kept away");
     }
 }
@@ -96,8 +103,10 @@ uint32_t context_lock(void)
     if (locked) {
         board_fail("locks must not be nested");
     }
+    if (board_locks++ == MANY_ROUNDS) {
+        board_fail("the lock is asked for for ever");
+    }
     locked = true;
-    board_locks++;
     return LOCKED;
 }
 
@@ -138,7 +147,6 @@ void board_keep_busy(volatile bool *flag, uint32_t locks)
     *flag = true;
     busy = flag;
     busy_locks = locks;
-    board_locks = 0;
 }
 
 /* --- alarms ------------------------------------------------------------------------------------ */
@@ -155,7 +163,7 @@ void alarm_set(alarm_t *alarm, uint32_t cycles)
     }
     alarms[index] = alarm;
     alarm->is_set = true;
-    alarm->due = (uint32_t)board_cycle + cycles;
+    alarm->due = (uint32_t)board_cycle + (cycles > board_early_cycles ? cycles - board_early_cycles : cycles);
 }
 
 void alarm_cancel(alarm_t *alarm)
@@ -215,9 +223,13 @@ static bool see(void)
         }
         any |= see_line(port);
     }
-    if ((posted || ethernet_kicked) && !board_holds_protocol) {
+    if (posted && !board_holds_protocol) {
         posted = board_protocol_service();
+        any = true;
+    }
+    if (ethernet_kicked) {
         ethernet_kicked = false;
+        board_ethernet_service();
         any = true;
     }
     return any;
@@ -225,6 +237,7 @@ static bool see(void)
 
 void board_settle(void)
 {
+    board_locks = 0;
     for (uint32_t round = 0; see(); round++) {
         if (round == MANY_ROUNDS) {
             board_fail("services are called for ever");

@@ -24,13 +24,24 @@ typedef struct {
 extern uint64_t board_cycle;
 /* How long a line waits for its service. */
 extern uint64_t board_latency_cycles;
+/* How much too early alarms ring. */
+extern uint32_t board_early_cycles;
 /* The protocol service does not run. */
 extern bool board_holds_protocol;
-/* Locks since board_keep_busy(). */
+/* Locks since the services were last run. */
 extern uint32_t board_locks;
+
+/* Accesses that took characters. */
+extern uint32_t board_reads;
 
 /* Given by the driver: the protocol service. True if it is to run again. */
 bool board_protocol_service(void);
+
+/* Given by the driver: the MAC's service, as it is asked for. */
+void board_ethernet_service(void);
+
+/* Given by the driver: the port's service says that it is running, or another's is it. */
+bool board_is_busy(uint32_t port);
 
 /* Services have begun: from now on the board looks at who does what. */
 void board_start(void);
@@ -69,7 +80,7 @@ void board_keep_busy(volatile bool *busy, uint32_t locks);
 _Noreturn void board_fail(const char *message);
 
 /* A register is accessed that is the service's. */
-void board_check_access(void);
+void board_check_access(uint32_t port);
 
 /* The port calls for service. */
 bool board_is_pending(uint32_t port);

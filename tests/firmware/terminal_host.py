@@ -14,6 +14,7 @@ from host_build import ROOT, TESTS, Program, build, net_sources, write_headers
 from migen import Record
 from net_host import config
 from net_reference import checksum
+from terminal_rules import Rules
 
 from tierv.sim.host import protocol
 from tierv.sim.host.protocol import COUNTERS, Command, Item, TransmitState
@@ -29,6 +30,9 @@ PORT_PACKETS = config("TERMINAL_PORT_PACKETS")
 #: Of the ports' registers: what they have to do with settings.
 REGISTERS = ("tuning", "format", "flow", "watermarks", "flow_levels", "timeout", "ev_enable")
 
+#: No rule; and a rule with which a packet is begun at once and seldom closed.
+NO_RULE = Rules(0, 0, protocol.MAX_DATA_BYTES, b"")
+SLOW = Rules(protocol.MAX_RULE_US * US_CYCLES, 0, NO_RULE.length, b"")
 MAC = bytes([2, 0, 0, 0, 0, 1])
 ADDRESS = IPv4Address("10.0.0.1")
 
@@ -68,6 +72,11 @@ def character_cycles(baud: int = BAUD, bits: int = 9) -> int:
     """From a start bit to what the server takes for the character's time; ``bits`` before the stop
     bit."""
     return CLOCK_HZ * (4 * bits + 3) // 4 // baud + 8
+
+
+#: From a character's time to the next one's, of a sender that is a tenth faster than the port, with
+#: a stop bit less.
+NEAREST_CYCLES = character_cycles() * 81 // 100 + 1
 
 
 def _headers() -> dict[str, dict[str, int]]:
@@ -208,6 +217,10 @@ class TerminalHost:
         """Datagrams with what has come by a serial line."""
         return self.take(protocol.DATA_PORT + port)
 
+    def payloads(self, port: int = 0) -> list[bytes]:
+        """What is in those."""
+        return [one.payload for one in self.received(port)]
+
     def control(self, *items: Item, port: int = 0, client: Client = CLIENT) -> list[Item]:
         """Commands; their answers with the codes of the commands."""
         self._sequence = self._sequence % 255 + 1
@@ -226,6 +239,17 @@ class TerminalHost:
         """Makes a setting; what holds."""
         (answer,) = self.control(protocol.number(command, value), port=port)
         return answer.number
+
+    def pack(self, rules: Rules, port: int = 0, client: Client = DATA_CLIENT) -> None:
+        """Makes packing rules hold, and a client the data's peer."""
+        self.control(
+            protocol.number(Command.PACK_TIME, rules.time // US_CYCLES),
+            protocol.number(Command.PACK_IDLE, rules.idle // US_CYCLES),
+            protocol.number(Command.PACK_LENGTH, rules.length),
+            protocol.delimiter(rules.delimiter),
+            Item(Command.PEER, client.peer()),
+            port=port,
+        )
 
     def told(self) -> list[tuple[int, int, bytes]]:
         """Notifications of the client: serial port, code, value."""

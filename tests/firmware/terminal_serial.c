@@ -22,6 +22,8 @@ typedef struct {
     bool cts_event;
 } port_t;
 
+uint32_t board_reads;
+
 static port_t ports[UARTS];
 
 /* --- registers --------------------------------------------------------------------------------- */
@@ -124,10 +126,12 @@ uint32_t mmio_read(uintptr_t address)
     port = port_at(address, &offset);
     switch (offset) {
     case SERIAL_REGISTER(RECEIVE):
-        board_check_access();
+        board_check_access((uint32_t)(port - ports));
+        board_reads++;
         return read_one(port);
     case SERIAL_REGISTER(RECEIVE_BURST):
-        board_check_access();
+        board_check_access((uint32_t)(port - ports));
+        board_reads++;
         return read_burst(port);
     case SERIAL_REGISTER(LEVEL):
         return port->level
@@ -167,7 +171,7 @@ void mmio_write(uintptr_t address, uint32_t value)
     uint32_t offset;
     port_t *port = port_at(address, &offset);
 
-    board_check_access();
+    board_check_access((uint32_t)(port - ports));
     port->words[offset / 4] = value;
     if (offset == SERIAL_REGISTER(TRANSMIT)) {
         write_transmit(port, value);

@@ -4,6 +4,7 @@
  *   start CYCLE                             begins, by that clock; before anything else
  *   advance CYCLES                          time passes
  *   latency CYCLES                          from now on lines wait so long for their service
+ *   early CYCLES                            alarms that are set from now on ring so much too early
  *   receive PORT HEX                        characters will be in the FIFO; of each 14 bytes: flags, data, stamp
  *                                           (4) and the cycle (8)
  *   send PORT COUNT                         the line takes characters from the FIFO
@@ -15,10 +16,11 @@
  *   hold PROTOCOL NETWORK                   the protocol service does not run; nothing leaves, so that packets stay
  *   hoard HOME COUNT                        takes packets of home SERIAL or PROTOCOL away, or gives them back
  *   busy PORT LOCKS                         the port's service is waiting for the bus: until so many locks more
- *   locks                                   how many since then
+ *   locks                                   how many when the services last ran
  *   give PORT                               another module gets the port
  *   return PORT
  *   command LINE                            of the console
+ *   reads                                   accesses to receive FIFOs so far
  *   registers PORT                          words of the registers that make settings
  *
  * What happens is printed: "transmit CYCLE HEX" for a frame, "line PORT HEX" for what was sent.
@@ -52,7 +54,7 @@ static uint64_t number(int index)
 
 /* --- network ----------------------------------------------------------------------------------- */
 
-static void transmit(void)
+void board_ethernet_service(void)
 {
     packet_t *packet;
 
@@ -66,8 +68,9 @@ static void transmit(void)
 bool board_protocol_service(void)
 {
     (void)net_service(&network, FRAMES_AT_ONCE);
+    /* The application asks for that, but not for what the server sends. */
+    board_ethernet_service();
     terminal_protocol();
-    transmit();
     return net_pending(&network);
 }
 
@@ -104,7 +107,7 @@ static void run_hold(void)
 {
     board_holds_protocol = text_number(1) != 0;
     holds_network = text_number(2) != 0;
-    transmit();
+    board_ethernet_service();
     /* What has been sent is taken back. */
     board_post();
 }
@@ -137,6 +140,11 @@ static uint64_t get(const uint8_t *from, uint32_t count)
         value = value << 8 | *from++;
     }
     return value;
+}
+
+bool board_is_busy(uint32_t port)
+{
+    return terminal_is_away(&terminal_ports[port]) || terminal_ports[port].busy;
 }
 
 static void run_receive(void)
@@ -218,6 +226,8 @@ static void run(const char *command)
         start();
     } else if (strcmp(command, "latency") == 0) {
         board_latency_cycles = number(1);
+    } else if (strcmp(command, "early") == 0) {
+        board_early_cycles = text_number(1);
     } else if (strcmp(command, "receive") == 0) {
         run_receive();
     } else if (strcmp(command, "send") == 0) {
@@ -230,7 +240,7 @@ static void run(const char *command)
         run_frame();
     } else if (strcmp(command, "tick") == 0) {
         (void)net_tick(&network);
-        transmit();
+        board_ethernet_service();
     } else if (strcmp(command, "forget") == 0) {
         arp_flush(&network);
     } else if (strcmp(command, "hold") == 0) {
@@ -247,6 +257,8 @@ static void run(const char *command)
         (void)serial_ports_give(text_number(1), serial_ports_usual_user());
     } else if (strcmp(command, "command") == 0) {
         run_command();
+    } else if (strcmp(command, "reads") == 0) {
+        printf("reads %u\n", board_reads);
     } else if (strcmp(command, "registers") == 0) {
         run_registers();
     } else if (strcmp(command, "advance") != 0) {

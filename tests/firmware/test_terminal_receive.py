@@ -15,7 +15,9 @@ from terminal_host import (
     CLIENT,
     DATA_CLIENT,
     DEPTH,
-    PORT_PACKETS,
+    NEAREST_CYCLES,
+    NO_RULE,
+    SLOW,
     US_CYCLES,
     Client,
     TerminalHost,
@@ -27,15 +29,9 @@ from tierv.sim.host import protocol
 from tierv.sim.host.protocol import Command, Item, LineState, Purge
 
 CHARACTER = character_cycles()
-#: A sender that is a tenth faster than the port, with a stop bit less.
-NEAREST = CHARACTER * 81 // 100 + 1
 #: A character is in the FIFO so long before its time.
 EARLY = BIT_CYCLES // 4 + 8
 BREAK, FRAMING, PARITY = 1, 2, 4
-NO_RULE = Rules(0, 0, protocol.MAX_DATA_BYTES, b"")
-#: With which a packet is begun at once and seldom closed.
-SLOW_CYCLES = protocol.MAX_RULE_US * US_CYCLES
-SLOW = Rules(SLOW_CYCLES, 0, NO_RULE.length, b"")
 #: For a delimiter, characters that may wait, and how long each does so at the most.
 DELIMITER_CYCLES = 16 * (CHARACTER + 10 * BIT_CYCLES)
 
@@ -43,24 +39,8 @@ DELIMITER_CYCLES = 16 * (CHARACTER + 10 * BIT_CYCLES)
 @pytest.fixture
 def host() -> TerminalHost:
     with TerminalHost() as running:
-        make(running, SLOW)
+        running.pack(SLOW)
         yield running
-
-
-def make(host: TerminalHost, rules: Rules, port: int = 0, client: Client = DATA_CLIENT) -> None:
-    """Makes rules hold, and a client the data's peer."""
-    host.control(
-        protocol.number(Command.PACK_TIME, rules.time // US_CYCLES),
-        protocol.number(Command.PACK_IDLE, rules.idle // US_CYCLES),
-        protocol.number(Command.PACK_LENGTH, rules.length),
-        protocol.delimiter(rules.delimiter),
-        Item(Command.PEER, client.peer()),
-        port=port,
-    )
-
-
-def payloads(host: TerminalHost, port: int = 0) -> list[bytes]:
-    return [one.payload for one in host.received(port)]
 
 
 def due(rules: Rules, found: list[tuple[str, bytes]], arrivals: list[tuple[int, int]]) -> list[int]:
@@ -90,7 +70,9 @@ RULES = st.builds(
     delimiter=st.sampled_from([b"", b"", b"", b"a", b"ab", b"aa"]),
 )
 GAPS = st.one_of(
-    st.just(NEAREST), st.integers(NEAREST, CHARACTER + BIT_CYCLES), st.integers(NEAREST, 30_000)
+    st.just(NEAREST_CYCLES),
+    st.integers(NEAREST_CYCLES, CHARACTER + BIT_CYCLES),
+    st.integers(NEAREST_CYCLES, 30_000),
 )
 
 
@@ -107,7 +89,7 @@ def test_packets_are_those_of_the_definition(rules, parts, seed, latency, flags)
     choose = random.Random(seed)
     gaps = [gap for count, first, rest in parts for gap in [first] + [rest] * (count - 1)]
     with TerminalHost() as host:
-        make(host, rules)
+        host.pack(rules)
         host.command("latency", latency)
         times = list(accumulate(gaps, initial=host.cycle + 2 * CHARACTER))[1:]
         arrivals = [(choose.choice(b"aabc\0\xff"), time) for time in times]
@@ -149,7 +131,7 @@ def test_packets_are_those_of_the_definition(rules, parts, seed, latency, flags)
 def test_time_runs_from_three_quarters_of_the_stop_bit(host, baud, form, bits):
     for command, value in {Command.SET_BAUDRATE: baud, **form}.items():
         assert host.set(command, value) == value
-    make(host, Rules(100_000, 0, NO_RULE.length, b""))
+    host.pack(Rules(100_000, 0, NO_RULE.length, b""))
     begin = host.cycle + 200_000
     host.arrive([(7, begin)], baud=baud, bits=bits)
     host.advance(400_000)
@@ -157,12 +139,12 @@ def test_time_runs_from_three_quarters_of_the_stop_bit(host, baud, form, bits):
 
 
 def test_a_long_packet_needs_no_more_interrupts_than_its_bytes_fill_fifos(host):
-    make(host, Rules(100_000 * US_CYCLES, 0, NO_RULE.length, b""))
+    host.pack(Rules(100_000 * US_CYCLES, 0, NO_RULE.length, b""))
     before = host.counters()
     host.come(bytes(range(200)) * 5)
     host.advance(100_000 * US_CYCLES)
     after = host.counters()
-    assert payloads(host) == [bytes(range(200)) * 5]
+    assert host.payloads() == [bytes(range(200)) * 5]
     assert after["INTERRUPTS"] - before["INTERRUPTS"] <= 2 + 1000 // (DEPTH * 3 // 4)
     assert after["SERVICES"] - before["SERVICES"] <= 3 + 1000 // (DEPTH * 3 // 4)
 
@@ -178,17 +160,60 @@ def test_characters_wait_as_long_as_others_may_be_served(host, baud, waiting):
     assert host.registers()["watermarks"] & 0xFFFF == waiting
 
 
+@pytest.mark.parametrize("rules", [Rules(50_000, 0, 9, b""), Rules(0, 50_000, 9, b"")])
+def test_a_service_shortly_before_a_packet_is_due_does_not_send_it(host, rules):
+    host.pack(rules)
+    begin = host.cycle + 3000
+    host.arrive([(0, begin)])
+    host.advance(3000 + 50_000 - 20)
+    host.data(payload=b"")
+    assert host.received() == []
+    host.advance(100)
+    assert [one.cycle for one in host.received()] == [begin + 50_000]
+
+
+def test_nothing_calls_for_a_packet_that_is_gone(host):
+    host.pack(Rules(50_000, 0, 2, b""))
+    host.come(b"a")
+    host.come(b"b")
+    assert host.payloads() == [b"ab"]
+    before = host.counters()["SERVICES"]
+    host.advance(200_000)
+    assert host.counters()["SERVICES"] == before
+
+
+def test_a_gap_is_waited_for_behind_the_last_byte_alone(host):
+    host.pack(Rules(0, 50_000, NO_RULE.length, b""))
+    before = host.counters()["SERVICES"]
+    host.come(bytes(2 * 48 + 1))
+    host.advance(200_000)
+    assert host.payloads() == [bytes(2 * 48 + 1)]
+    # Two watermarks, a timeout, and the end of the gap.
+    assert host.counters()["SERVICES"] == before + 4
+
+
+@pytest.mark.parametrize("early", [1, 7])
+def test_an_alarm_that_rings_early_is_set_again(host, early):
+    """Its clock and that of the ports are the same to a few cycles."""
+    host.pack(Rules(50_000, 0, NO_RULE.length, b""))
+    host.command("early", early)
+    begin = host.cycle + 3000
+    host.arrive([(0, begin)])
+    host.advance(100_000)
+    assert [one.cycle for one in host.received()] == [begin + 50_000]
+
+
 def test_a_break_ends_a_packet_and_is_no_byte_of_any(host):
     host.set(Command.SET_LINESTATE_MASK, LineState.BREAK)
     host.come(b"ab")
     host.come(b"\0", flags=BREAK)
-    assert payloads(host) == [b"ab"]
+    assert host.payloads() == [b"ab"]
     assert host.told() == [(0, Command.NOTIFY_LINESTATE, bytes([LineState.BREAK, 0, 0, 0, 2]))]
     host.come(b"\0", flags=BREAK)
-    assert payloads(host) == []
+    assert host.payloads() == []
     host.come(b"c")
     host.come(b"\0", flags=BREAK)
-    assert payloads(host) == [b"c"]
+    assert host.payloads() == [b"c"]
     counters = host.counters()
     assert (counters["BREAKS"], counters["PACKED_EVENT"], counters["PACKETS"]) == (3, 2, 2)
     assert counters["NOTIFICATIONS"] == 3
@@ -211,8 +236,8 @@ def test_bytes_with_errors_are_data_and_told_of_if_the_client_wants(host, flags,
     host.come(b"f", flags=flags)
     told = [bytes([state, 0, 0, 0, count]) for count in (6, 7)]
     assert host.told() == [(0, Command.NOTIFY_LINESTATE, value) for value in told]
-    host.advance(SLOW_CYCLES)
-    assert payloads(host) == [b"abbcdef"]
+    host.advance(SLOW.time)
+    assert host.payloads() == [b"abbcdef"]
 
 
 def test_states_that_come_before_the_protocol_service_runs_are_told_at_once(host):
@@ -235,90 +260,41 @@ def test_what_a_full_fifo_loses_is_counted_and_told(host):
     assert host.told() == [
         (0, Command.NOTIFY_LINESTATE, bytes([LineState.OVERRUN, 0, 0, 0, DEPTH + 1]))
     ]
-    host.advance(SLOW_CYCLES)
-    assert payloads(host) == [bytes(DEPTH) + b"on"]
+    host.advance(SLOW.time)
+    assert host.payloads() == [bytes(DEPTH) + b"on"]
 
 
 def test_other_rules_close_the_packet_and_another_form_does_not(host):
     host.come(b"a")
     host.set(Command.SET_BAUDRATE, 2_000_000)
     host.set(Command.SET_BAUDRATE, 1_000_000)
-    assert payloads(host) == []
+    assert host.payloads() == []
     for command, value in (
         (Command.PACK_TIME, protocol.MAX_RULE_US - 1),
         (Command.PACK_IDLE, 0),
         (Command.PACK_LENGTH, 9),
     ):
         host.set(command, value)
-        assert payloads(host) == [b"a"]
+        assert host.payloads() == [b"a"]
         host.come(b"a")
     host.control(protocol.delimiter(b"x"))
-    assert payloads(host) == [b"a"]
+    assert host.payloads() == [b"a"]
     assert host.counters()["PACKED_EVENT"] == 4
 
 
 def test_nothing_is_sent_while_the_client_takes_none_and_all_is_afterwards(host):
-    make(host, NO_RULE, port=1)
+    host.pack(NO_RULE, port=1)
     for port in (0, 1):
         host.set(Command.PACK_LENGTH, 3, port)
     host.control(Item(Command.FLOWCONTROL_SUSPEND))
     host.come(b"abcdefg")
     host.come(b"uvw", port=1)
-    assert (payloads(host), payloads(host, 1)) == ([], [b"uvw"])
+    assert (host.payloads(), host.payloads(1)) == ([], [b"uvw"])
     host.control(Item(Command.FLOWCONTROL_RESUME))
     host.advance(100_000)
-    assert payloads(host) == [b"abc", b"def"]
+    assert host.payloads() == [b"abc", b"def"]
     host.come(b"hi")
-    assert payloads(host) == [b"ghi"]
-
-
-def test_a_port_without_packets_waits_loses_nothing_and_costs_little(host):
-    host.set(Command.PACK_LENGTH, 4)
-    make(host, NO_RULE, port=1)
-    host.set(Command.PACK_LENGTH, 4, port=1)
-    assert host.command("hoard", "serial", 32) == [["hoarded", str(32 - 2 * PORT_PACKETS)]]
-    host.control(Item(Command.FLOWCONTROL_SUSPEND))
-    sent = bytes(range(30))
-    host.come(sent)
-    before = host.counters()
-    assert before["STARVED"] == 1
-    assert host.registers()["ev_enable"] & 1 == 0
-    host.advance(1_000_000)
-    after = host.counters()
-    assert after["STARVED"] == 1
-    assert after["INTERRUPTS"] == before["INTERRUPTS"]
-    assert after["SERVICES"] - before["SERVICES"] == 100
-    host.control(Item(Command.FLOWCONTROL_RESUME))
-    host.advance(1_000_000)
-    assert b"".join(payloads(host)) == sent[:28]
-    assert host.registers()["ev_enable"] & 1 == 1
-    host.come(b"zz")
-    assert payloads(host) == [sent[28:] + b"zz"]
-    assert host.counters()["RECEIVED_BYTES"] == 32
-
-
-def test_a_port_that_gets_packets_again_goes_on_at_once(host):
-    host.command("hoard", "serial", 32)
-    host.set(Command.PACK_LENGTH, 1)
-    host.control(Item(Command.FLOWCONTROL_SUSPEND))
-    host.come(b"abc")
-    counters = host.counters()
-    assert (counters["STARVED"], counters["RECEIVED_BYTES"]) == (1, 2)
-    host.control(Item(Command.FLOWCONTROL_RESUME))
-    host.control(Item(Command.SIGNATURE))
-    assert payloads(host) == [b"a", b"b", b"c"]
-
-
-def test_bytes_that_have_waited_for_half_the_clocks_range_are_sent_when_there_is_a_packet(host):
-    host.command("hoard", "serial", 32)
-    make(host, Rules(100 * US_CYCLES, 0, 1, b""))
-    host.control(Item(Command.FLOWCONTROL_SUSPEND))
-    host.come(b"abc")
-    host.set(Command.PACK_LENGTH, 9)
-    host.advance(5 << 29)
-    host.control(Item(Command.FLOWCONTROL_RESUME))
-    host.advance(20_000)
-    assert payloads(host) == [b"a", b"b", b"c"]
+    assert host.payloads() == [b"ghi"]
 
 
 def test_a_purge_takes_what_waits_anywhere_and_nothing_else(host):
@@ -334,18 +310,18 @@ def test_a_purge_takes_what_waits_anywhere_and_nothing_else(host):
     assert host.counters()["PURGED_BYTES"] == 16
     host.control(Item(Command.FLOWCONTROL_RESUME))
     host.come(b"abcdefgh")
-    assert payloads(host) == [b"abcd", b"efgh"]
+    assert host.payloads() == [b"abcd", b"efgh"]
     assert host.counters()["NOT_SENT_BYTES"] == 0
 
 
 def test_a_purge_begins_a_packet_anew(host):
-    make(host, Rules(0, 0, NO_RULE.length, b"xy"))
+    host.pack(Rules(0, 0, NO_RULE.length, b"xy"))
     host.come(b"abx")
     host.control(protocol.number(Command.PURGE_DATA, Purge.RECEIVED))
     assert host.counters()["PURGED_BYTES"] == 3
     host.come(b"yz")
     host.come(b"xy")
-    assert payloads(host) == [b"yzxy"]
+    assert host.payloads() == [b"yzxy"]
 
 
 def test_packets_without_a_peer_are_counted_and_their_memory_is_not_lost(host):
@@ -354,7 +330,7 @@ def test_packets_without_a_peer_are_counted_and_their_memory_is_not_lost(host):
     host.come(bytes(200))
     counters = host.counters()
     assert (counters["NOT_SENT_PACKETS"], counters["NOT_SENT_BYTES"]) == (100, 200)
-    assert payloads(host) == []
+    assert host.payloads() == []
     host.data(payload=b"")
     host.come(b"ab")
     assert [(one.to, one.payload) for one in host.received()] == [(DATA_CLIENT, b"ab")]
@@ -362,22 +338,26 @@ def test_packets_without_a_peer_are_counted_and_their_memory_is_not_lost(host):
 
 def test_packets_for_a_neighbour_that_is_asked_for_wait_for_it(host):
     stranger = Client(CLIENT.address + 7, 9)
-    make(host, Rules(0, 0, 2, b""), client=stranger)
-    host.come(b"abcdefgh")
-    assert payloads(host) == []
+    host.pack(Rules(0, 0, 2, b""), client=stranger)
+    host.come(b"abcd")
+    assert host.payloads() == []
     assert len(host.others) == 1
     host.arp(2, stranger)
+    assert host.payloads() == [b"ab", b"cd"]
+    host.command("forget")
+    host.come(b"efghijkl")
+    host.arp(2, stranger)
     host.advance(1_000_000)
-    assert payloads(host) == [b"ab", b"cd", b"ef", b"gh"]
+    assert host.payloads() == [b"ef", b"gh", b"ij", b"kl"]
     assert host.counters()["NOT_SENT_PACKETS"] == 0
 
 
 def test_ports_have_their_own_lines_rules_and_peers(host):
     other = Client(CLIENT.address, 5000)
-    make(host, Rules(0, 0, 2, b""))
-    make(host, Rules(0, 0, 3, b""), port=1, client=other)
+    host.pack(Rules(0, 0, 2, b""))
+    host.pack(Rules(0, 0, 3, b""), port=1, client=other)
     host.come(b"abcd")
     host.come(b"uvwxyz", port=1)
-    assert payloads(host) == [b"ab", b"cd"]
+    assert host.payloads() == [b"ab", b"cd"]
     assert [(one.to, one.payload) for one in host.received(1)] == [(other, b"uvw"), (other, b"xyz")]
     assert host.counters(1)["RECEIVED_BYTES"] == 6

@@ -136,9 +136,10 @@ def test_a_setting_waits_for_the_end_of_the_ports_service(host, setting, locks):
 def test_cts_is_told_while_the_client_watches_it(host):
     def change(asserted: bool) -> list[tuple[int, int, bytes]]:
         host.command("cts", 0, int(asserted))
+        told = host.told()
         (answer,) = host.control(Item(Command.NOTIFY_MODEMSTATE))
         assert answer.number == (ModemState.CTS if asserted else 0)
-        return host.told()
+        return told
 
     def told(state: int) -> list[tuple[int, int, bytes]]:
         return [(0, Command.NOTIFY_MODEMSTATE, bytes([state | ModemState.CTS_CHANGED]))]
@@ -154,6 +155,16 @@ def test_cts_is_told_while_the_client_watches_it(host):
     assert host.told() == []
     assert change(True) == told(ModemState.CTS)
     assert host.told() == []
+
+
+def test_cts_is_not_told_when_the_client_has_lost_interest_meanwhile(host):
+    host.command("hold", 1, 0)
+    host.command("cts", 0, 1)
+    item = protocol.number(Command.SET_MODEMSTATE_MASK, 0)
+    host.give(protocol.encode(0, 1, [item]), protocol.CONTROL_PORT, CLIENT)
+    host.command("hold", 0, 0)
+    (answer,) = host.take(protocol.CONTROL_PORT)
+    assert protocol.decode(answer.payload)[1] == 1
 
 
 def test_notifications_go_to_whoever_gave_the_last_good_command_for_the_port(host):
@@ -236,6 +247,9 @@ def test_a_port_that_another_has_is_not_there_and_comes_back_as_it_was(host):
     assert "used by other" in "".join(host.said("serial"))
     host.command("return", 0)
     assert host.registers()["watermarks"] == 1 | DEPTH // 4 << 16
+    # What was in the FIFO is gone; what was in the queue is not.
+    host.send(100)
+    assert host.line[0] == bytes(range(63, 100))
     # The first service sets the levels.
     host.data(payload=b"")
     assert host.registers() == settings | {"ev_enable": RECEIVE | CTS_CHANGED}
@@ -244,23 +258,14 @@ def test_a_port_that_another_has_is_not_there_and_comes_back_as_it_was(host):
     counters = host.counters()
     assert (counters["REFUSED_DATAGRAMS"], counters["REFUSED_BYTES"]) == (1, 7)
     assert (counters["PACKED_EVENT"], counters["RECEIVED_BYTES"]) == (1, 1)
-    # What was in the FIFO is gone; what was in the queue is not.
-    host.send(100)
-    assert host.line[0] == bytes(range(63, 100))
 
 
-def test_a_character_that_found_no_packet_is_gone_when_another_had_the_port(host):
-    host.control(PACK_SOON, Item(Command.FLOWCONTROL_SUSPEND))
-    host.command("hoard", "serial", 32)
-    host.come(b"abcd")
-    assert host.counters()["STARVED"] == 1
+def test_a_port_that_comes_back_calls_for_what_it_did(host):
+    assert host.registers()["ev_enable"] == RECEIVE | CTS_CHANGED
     host.command("give", 0)
+    assert host.registers()["ev_enable"] == RECEIVE
     host.command("return", 0)
-    host.command("hoard", "serial", 0)
-    host.control(Item(Command.FLOWCONTROL_RESUME))
-    host.come(b"z")
-    assert [one.payload for one in host.received()] == [b"a", b"b", b"z"]
-    assert host.registers()["ev_enable"] & RECEIVE
+    assert host.registers()["ev_enable"] == RECEIVE | CTS_CHANGED
 
 
 def test_the_command_serial_tells_settings_peers_and_counts(host):

@@ -152,6 +152,30 @@ def test_a_client_is_told_to_stop_while_there_is_room_for_no_datagram(host):
         assert host.told() == [RESUME] * len(told)
 
 
+def test_a_client_goes_on_from_the_word_on_that_makes_half_the_queue_free(host):
+    # The FIFO has 63 bytes, and is filled again with 16 words when 16 are left.
+    host.data(payload=bytes(DEPTH - 1))
+    host.data(payload=bytes(490 * WORD_BYTES))
+    host.data(payload=bytes((HALF - 490 + 32) * WORD_BYTES))
+    assert host.told() == [SUSPEND]
+    host.command("send", 0, 47)
+    assert (host.transmit_state().room, host.told()) == ((HALF - 16) * WORD_BYTES, [])
+    host.command("send", 0, 48)
+    assert host.told() == [RESUME]
+    assert host.transmit_state().room == HALF * WORD_BYTES
+
+
+def test_the_queue_takes_what_fits_to_the_word(host):
+    host.data(payload=bytes(DEPTH - 1))
+    for words in (490, 490, QUEUE_WORDS - 2 * 490):
+        host.data(payload=bytes(words * WORD_BYTES))
+    assert host.transmit_state().room == 0
+    host.data(payload=b"")
+    assert host.counters()["REFUSED_DATAGRAMS"] == 0
+    host.data(payload=b"a")
+    assert host.counters()["REFUSED_DATAGRAMS"] == 1
+
+
 def test_bytes_on_the_line_are_neither_idle_nor_lost(host):
     def state() -> int:
         (answer,) = host.control(Item(Command.NOTIFY_LINESTATE))
@@ -169,6 +193,17 @@ def test_bytes_on_the_line_are_neither_idle_nor_lost(host):
     assert state() == protocol.LineState.TRANSMIT_EMPTY
     host.data(payload=bytes(100))
     assert state() == 0
+
+
+def test_bytes_that_the_line_has_not_got_yet_are_not_sent(host):
+    host.command("latency", 1000)
+    host.data(payload=b"abcd")
+    (answer,) = host.control(Item(Command.NOTIFY_LINESTATE))
+    assert answer.number == 0
+    host.advance(1000)
+    host.send(4)
+    (answer,) = host.control(Item(Command.NOTIFY_LINESTATE))
+    assert answer.number != 0
 
 
 def test_the_transmit_event_is_enabled_only_while_something_waits(host):
