@@ -94,6 +94,7 @@ NUMBERS = [
     (Command.PACK_TIME, 200_000, "rules 1 200000 0 1472 -", 200_000),
     (Command.PACK_IDLE, 1, "rules 1 10000 1 1472 -", 1),
     (Command.PACK_TIME, 0, "rules 1 0 0 1472 -", 0),
+    (Command.PACK_TIME, 1_000_000, "rules 1 1000000 0 1472 -", 1_000_000),
     (Command.PACK_LENGTH, 1, "rules 1 10000 0 1 -", 1),
 ]
 
@@ -176,7 +177,11 @@ REFUSED = [
     (protocol.number(Command.SET_STOPSIZE, 3), Reason.IMPOSSIBLE),
     (protocol.number(Command.SET_STOPSIZE, 4), Reason.BAD_VALUE),
     (protocol.number(Command.SET_CONTROL, 8), Reason.IMPOSSIBLE),
+    (protocol.number(Command.SET_CONTROL, 19), Reason.IMPOSSIBLE),
     (protocol.number(Command.SET_CONTROL, 20), Reason.BAD_VALUE),
+    (Item(Command.PACK_DELIMITER, b"\1ab"), Reason.BAD_LENGTH),
+    (Item(Command.PEER, bytes(5)), Reason.BAD_LENGTH),
+    (Item(Command.PEER, bytes(7)), Reason.BAD_LENGTH),
     (protocol.number(Command.PURGE_DATA, 0), Reason.BAD_VALUE),
     (protocol.number(Command.PURGE_DATA, 4), Reason.BAD_VALUE),
     (Item(Command.PURGE_DATA), Reason.BAD_LENGTH),
@@ -241,7 +246,7 @@ def test_malformed_datagrams(server, datagram, answer, outcome):
 def test_an_answer_never_grows_beyond_its_room(server):
     """Each counter command asks with 2 bytes and is answered with 102."""
     many = [Item(Command.COUNTERS)] * 100
-    for room in (7, 8, 20, 120, 500, ROOM):
+    for room in (7, 8, 20, 108, 109, 120, 500, ROOM):
         answer, outcome, _ = server.send(protocol.encode(0, 1, many), room)
         assert len(answer) <= room
         _, _, items = protocol.decode(answer)
@@ -249,6 +254,14 @@ def test_an_answer_never_grows_beyond_its_room(server):
         assert [item.code for item in items] == [Command.COUNTERS + protocol.ANSWER] * fits + [255]
         assert items[-1].value[1] == Reason.NO_ROOM
         assert outcome[1] == 1
+
+
+def test_a_text_is_an_answer_if_it_fits_to_the_byte(server):
+    request = protocol.encode(0, 1, [Item(Command.SIGNATURE)])
+    fits = protocol.HEADER_BYTES + 2 + len(b"TierV terminal server") + 4
+    for room, code in ((fits, protocol.ANSWER), (fits - 1, protocol.ERROR)):
+        answer, _, _ = server.send(request, room)
+        assert answer[protocol.HEADER_BYTES] == code
 
 
 _ITEMS = st.lists(

@@ -44,7 +44,6 @@ typedef struct {
     control_peer_t client; /* who is notified; port 0: nobody */
     uint32_t lent;         /* packets that the port has */
     bool told_suspend;     /* the client has been told to send no more */
-    uint32_t told_events;  /* of terminal_port_t.events */
     uint32_t told_cts_changes;
     uint32_t counts[TERMINAL_COUNTER_COUNT]; /* those of the protocol service */
 } terminal_office_t;
@@ -67,7 +66,7 @@ typedef struct {
     /* --- from the interrupt service to the protocol service --- */
     volatile bool has_work;
     RING(TERMINAL_PORT_PACKETS) full;
-    uint32_t events; /* line states not told yet in 15:0; in 31:16 how many times modulo 2^16 */
+    uint32_t events; /* line states not told yet */
     uint32_t event_bytes; /* received before the last of them */
     uint32_t cts_changes;
     uint32_t received_bytes;

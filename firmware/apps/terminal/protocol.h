@@ -124,7 +124,8 @@ enum {
     X(BAD_COMMANDS)                                                                                \
     X(BAD_DATAGRAMS)       /* to the control port, of all serial ports: no such port, too short */ \
     X(NOTIFICATIONS)                                                                               \
-    X(LOST_NOTIFICATIONS)  /* nobody to tell, or no packet free; RESUME waits for one */           \
+    X(LOST_NOTIFICATIONS)  /* nobody to tell, no packet free, or one waits for the client's        \
+                            * Ethernet address; RESUME is told later then */                       \
     X(INTERRUPTS)          /* services of the port's line */                                       \
     X(SERVICES)            /* those and the ones for a timer or for bytes to be sent */
 

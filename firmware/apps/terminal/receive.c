@@ -30,7 +30,7 @@ static void post(terminal_port_t *port)
 void terminal_note(terminal_port_t *port, uint32_t state)
 {
     port->event_bytes = port->received_bytes;
-    port->events = (port->events | state) + (1u << 16);
+    port->events |= state;
     post(port);
 }
 

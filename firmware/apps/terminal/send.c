@@ -14,7 +14,13 @@ static bool somebody_waits;
 /* A datagram of a port has been left to wait for an address. */
 static bool has_asked;
 
-/* False for want of a packet. */
+/* Only the newest datagram waits for an address: those behind it, of whatever port, stay here meanwhile. */
+static bool awaits_neighbour(const control_peer_t *peer)
+{
+    return has_asked && udp_awaits_neighbour(&network, __builtin_bswap32(peer->address));
+}
+
+/* False for want of a packet, or as long as another datagram waits for the client's address. */
 static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes)
 {
     const control_peer_t *client = &port->office->client;
@@ -23,7 +29,7 @@ static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, u
         terminal_count(port, TERMINAL_COUNT_LOST_NOTIFICATIONS, 1);
         return true;
     }
-    packet_t *packet = net_reserve(&network);
+    packet_t *packet = awaits_neighbour(client) ? NULL : net_reserve(&network);
     if (packet == NULL) {
         return false;
     }
@@ -33,10 +39,14 @@ static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, u
     at[2] = 0;
     at[3] = (uint8_t)(code + TERMINAL_ANSWER);
     at[4] = (uint8_t)bytes;
-    __builtin_memcpy(at + 5, value, bytes);
+    if (bytes != 0) {
+        __builtin_memcpy(at + 5, value, bytes);
+    }
     packet->payload_bytes = (uint16_t)(5 + bytes);
     udp_address(packet, &terminal_control_socket, __builtin_bswap32(client->address), client->port);
-    net_dispose(&network, packet, udp_output(&network, packet));
+    net_verdict_t verdict = udp_output(&network, packet);
+    has_asked |= verdict == NET_KEPT;
+    net_dispose(&network, packet, verdict);
     irq_kick(ETHMAC_INTERRUPT);
     terminal_count(port, TERMINAL_COUNT_NOTIFICATIONS, 1);
     return true;
@@ -54,14 +64,12 @@ static void notify_events(terminal_port_t *port)
     terminal_office_t *office = port->office;
     uint8_t value[5];
 
-    if (port->events != office->told_events) {
+    if (port->events != 0) {
         uint32_t before = terminal_lock(port);
-        uint32_t events = port->events;
+        uint32_t states = port->events & office->control.line_state_mask;
         uint32_t bytes = port->event_bytes;
-        port->events &= 0xffff0000u;
+        port->events = 0;
         terminal_unlock(before);
-        office->told_events = events & 0xffff0000u;
-        uint32_t states = events & office->control.line_state_mask;
         if (states != 0) {
             value[0] = (uint8_t)states;
             control_put(value + 1, bytes, 4);
@@ -112,13 +120,6 @@ static bool send(terminal_port_t *port, packet_t *packet)
     return verdict != NET_FREE;
 }
 
-/* Only the newest datagram waits for an address: those behind it, of whatever port, stay here meanwhile. */
-static bool awaits_neighbour(const terminal_port_t *port)
-{
-    return has_asked
-           && udp_awaits_neighbour(&network, __builtin_bswap32(port->office->control.peer.address));
-}
-
 /* Sends what is full; true if there was something. */
 static bool send_full(terminal_port_t *port)
 {
@@ -126,7 +127,7 @@ static bool send_full(terminal_port_t *port)
     bool any = false;
 
     while (!office->control.is_suspended && RING_COUNT(&port->full) != 0) {
-        if (awaits_neighbour(port)) {
+        if (awaits_neighbour(&office->control.peer)) {
             somebody_waits = true;
             break;
         }

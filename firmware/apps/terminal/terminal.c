@@ -64,6 +64,7 @@ static void begin(uint32_t number)
            .resume_level = TERMINAL_RECEIVE_WATERMARK / 2};
     terminal_port_t *port = &terminal_ports[number];
 
+    port->busy = true;
     (void)serial_init(port->serial, number);
     (void)serial_set_levels(port->serial, &levels);
     port->enabled = TERMINAL_RECEIVE_EVENT;
@@ -73,6 +74,7 @@ static void begin(uint32_t number)
     port->held = -1;
     terminal_enable(port, TERMINAL_CTS_EVENT, port->watches_cts);
     terminal_transmit(port, SERIAL_TRANSMIT_DEPTH);
+    port->busy = false;
 }
 
 static uint32_t received(uint32_t number)

@@ -1,0 +1,10 @@
+/* The interface of the applications without a MAC, in the place of firmware/apps/network.h. */
+#ifndef TIERV_APPS_NETWORK_H
+#define TIERV_APPS_NETWORK_H
+
+#include "net/stack.h"
+#include "net/udp_socket.h"
+
+extern net_t network;
+
+#endif

@@ -1,0 +1,189 @@
+"""Serial ports that are served late, or have no packet to fill."""
+
+from __future__ import annotations
+
+import pytest
+from terminal_host import (
+    NEAREST_CYCLES,
+    NO_RULE,
+    PORT_PACKETS,
+    SLOW,
+    US_CYCLES,
+    TerminalHost,
+)
+from terminal_rules import Rules, packets
+
+from tierv.sim.host import protocol
+from tierv.sim.host.protocol import Command, Item, Purge
+
+#: Rules that a burst of characters from the FIFO may run across.
+ACROSS = [
+    *(Rules(time, 0, NO_RULE.length, b"") for time in range(5_000, 20_000, 700)),
+    *(Rules(SLOW.time, 0, length, b"") for length in range(1, 17)),
+]
+
+
+@pytest.fixture
+def host() -> TerminalHost:
+    with TerminalHost() as running:
+        running.pack(SLOW)
+        yield running
+
+
+@pytest.mark.parametrize("latency", [400, 950, 3000, 9000, 25_000])
+def test_bursts_end_where_packets_do_however_fast_the_sender_is(host, latency):
+    host.command("latency", latency)
+    for rules in ACROSS:
+        host.pack(rules)
+        begin = host.cycle + 3000
+        arrivals = [(number, begin + number * NEAREST_CYCLES) for number in range(45)]
+        host.arrive(arrivals)
+        host.advance(2_000_000)
+        found = packets(rules, arrivals)
+        if rules.length < 45 and found[-1][0] == "open":
+            found.pop()
+        assert host.payloads() == [payload for _, payload in found]
+        host.control(protocol.number(Command.PURGE_DATA, Purge.RECEIVED))
+    assert host.counters()["OVERRUNS"] == 0
+
+
+def test_a_port_without_packets_waits_loses_nothing_and_costs_little(host):
+    host.set(Command.PACK_LENGTH, 4)
+    host.pack(NO_RULE, port=1)
+    host.set(Command.PACK_LENGTH, 4, port=1)
+    assert host.command("hoard", "serial", 32) == [["hoarded", str(32 - 2 * PORT_PACKETS)]]
+    host.control(Item(Command.FLOWCONTROL_SUSPEND))
+    sent = bytes(range(30))
+    host.come(sent)
+    before = host.counters()
+    assert before["STARVED"] == 1
+    assert host.registers()["ev_enable"] & 1 == 0
+    host.advance(1_000_000)
+    after = host.counters()
+    assert after["STARVED"] == 1
+    assert after["INTERRUPTS"] == before["INTERRUPTS"]
+    assert after["SERVICES"] - before["SERVICES"] == 100
+    host.control(Item(Command.FLOWCONTROL_RESUME))
+    host.advance(1_000_000)
+    assert b"".join(host.payloads()) == sent[:28]
+    assert host.registers()["ev_enable"] & 1 == 1
+    host.come(b"zz")
+    assert host.payloads() == [sent[28:] + b"zz"]
+    assert host.counters()["RECEIVED_BYTES"] == 32
+
+
+def test_a_port_that_gets_packets_again_goes_on_at_once(host):
+    host.command("hoard", "serial", 32)
+    host.set(Command.PACK_LENGTH, 1)
+    host.control(Item(Command.FLOWCONTROL_SUSPEND))
+    host.come(b"abc")
+    counters = host.counters()
+    assert (counters["STARVED"], counters["RECEIVED_BYTES"]) == (1, 2)
+    host.control(Item(Command.FLOWCONTROL_RESUME))
+    host.control(Item(Command.SIGNATURE))
+    assert host.payloads() == [b"a", b"b", b"c"]
+
+
+def test_bytes_that_have_waited_for_half_the_clocks_range_are_sent_when_there_is_a_packet(host):
+    host.command("hoard", "serial", 32)
+    host.pack(Rules(100 * US_CYCLES, 0, 1, b""))
+    host.control(Item(Command.FLOWCONTROL_SUSPEND))
+    host.come(b"abc")
+    host.set(Command.PACK_LENGTH, 9)
+    host.advance(5 << 29)
+    host.control(Item(Command.FLOWCONTROL_RESUME))
+    host.advance(20_000)
+    assert host.payloads() == [b"a", b"b", b"c"]
+
+
+def test_three_characters_are_taken_at_once_when_no_rule_concerns_them(host):
+    host.command("latency", 50_000)
+    host.come(bytes(40))
+    assert host.command("reads") == [["reads", "0"]]
+    host.advance(50_000)
+    # The first one alone, for its time.
+    assert host.command("reads") == [["reads", str(1 + 39 // 3)]]
+    host.come(bytes(40))
+    host.advance(50_000)
+    assert int(host.command("reads")[0][1]) <= 14 + 14
+
+
+@pytest.mark.parametrize("rules", [Rules(100_000, 0, 1, b""), Rules(0, 100_000, 1, b"")])
+def test_a_byte_that_found_no_packet_keeps_its_time(host, rules):
+    host.command("hoard", "serial", 32)
+    host.pack(rules)
+    host.control(Item(Command.FLOWCONTROL_SUSPEND))
+    begin = host.cycle + 3000
+    host.arrive([(number, begin + 1000 * number) for number in range(3)])
+    host.advance(20_000)
+    host.set(Command.PACK_LENGTH, 9)
+    host.command("hoard", "serial", 0)
+    host.control(Item(Command.FLOWCONTROL_RESUME))
+    host.advance(500_000)
+    (*_, last) = host.received()
+    assert (last.cycle, last.payload) == (begin + 2000 + 100_000, b"\2")
+
+
+def hold_one(host: TerminalHost) -> int:
+    """Two packets of a byte each, and a byte that finds none for it; its time."""
+    host.pack(Rules(10_000, 0, NO_RULE.length, b""))
+    host.command("hoard", "serial", 32)
+    host.command("latency", 5000)
+    host.control(Item(Command.FLOWCONTROL_SUSPEND))
+    begin = host.cycle + 3000
+    host.arrive([(ord("a"), begin), (ord("b"), begin + 30_000), (ord("c"), begin + 42_000)])
+    host.advance(60_000)
+    host.command("latency", 0)
+    counters = host.counters()
+    assert (counters["PACKED_TIME"], counters["RECEIVED_BYTES"], counters["STARVED"]) == (2, 2, 1)
+    # The character is no longer in the FIFO.
+    assert host.command("reads") == [["reads", "3"]]
+    return begin + 42_000
+
+
+def test_a_byte_that_a_late_service_has_taken_goes_out_in_its_time(host):
+    time = hold_one(host)
+    host.set(Command.PACK_TIME, 1000)
+    host.command("hoard", "serial", 0)
+    host.control(Item(Command.FLOWCONTROL_RESUME))
+    host.advance(200_000)
+    sent = host.received()
+    assert [one.payload for one in sent] == [b"a", b"b", b"c"]
+    assert sent[-1].cycle == time + 1000 * US_CYCLES
+
+
+def test_a_byte_that_a_late_service_has_taken_is_purged_too(host):
+    hold_one(host)
+    host.control(protocol.number(Command.PURGE_DATA, Purge.RECEIVED))
+    assert host.counters()["PURGED_BYTES"] == 3
+    host.control(Item(Command.FLOWCONTROL_RESUME))
+    host.come(b"z")
+    host.advance(100_000)
+    assert host.payloads() == [b"z"]
+
+
+def test_a_byte_that_a_late_service_has_taken_is_gone_when_another_had_the_port(host):
+    hold_one(host)
+    host.command("give", 0)
+    host.command("return", 0)
+    assert host.registers()["ev_enable"] & 1
+    host.command("hoard", "serial", 0)
+    host.control(Item(Command.FLOWCONTROL_RESUME))
+    host.come(b"z")
+    host.advance(100_000)
+    assert host.payloads() == [b"a", b"b", b"z"]
+
+
+def test_a_purge_gives_the_port_packets_and_the_levels_of_an_empty_one(host):
+    host.set(Command.PACK_LENGTH, 4)
+    host.command("hoard", "serial", 32)
+    host.control(Item(Command.FLOWCONTROL_SUSPEND))
+    host.come(bytes(8))
+    host.control(protocol.number(Command.PURGE_DATA, Purge.RECEIVED))
+    host.come(bytes(2))
+    assert host.registers()["timeout"] == 0
+    host.control(protocol.number(Command.PURGE_DATA, Purge.RECEIVED))
+    assert host.registers()["timeout"] == 10
+    host.come(bytes(8))
+    counters = host.counters()
+    assert (counters["STARVED"], counters["PURGED_BYTES"]) == (0, 10)
