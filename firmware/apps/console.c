@@ -15,6 +15,7 @@ static uart_t *console_uart;
 /* What does not fit is only counted: command_begin() refuses the line then. */
 static char input[COMMAND_INPUT_BYTES];
 static uint32_t input_bytes;
+static char last_byte;
 static command_call_t call;
 static bool queued;
 
@@ -52,6 +53,12 @@ static void run_input(void)
 
 static void take(char byte)
 {
+    bool ends_twice = byte == '\n' && last_byte == '\r';
+
+    last_byte = byte;
+    if (ends_twice) {
+        return;
+    }
     if (byte == '\r' || byte == '\n') {
         run_input();
     } else if ((byte == '\b' || byte == 0x7f) && input_bytes != 0) {

@@ -56,7 +56,7 @@ def test_it_begins_with_a_banner_and_a_prompt(fresh):
     assert not fresh.serve()
 
 
-@pytest.mark.parametrize("end", [b"\r", b"\n"])
+@pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n"])
 def test_a_line_is_echoed_run_and_answered(console, end):
     assert console.answer(b"say 2 4" + end) == b"say 2 4\r\n000\r\n001\r\n" + PROMPT
 
