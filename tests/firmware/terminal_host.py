@@ -10,7 +10,16 @@ from functools import cache
 from ipaddress import IPv4Address
 from pathlib import Path
 
-from host_build import ROOT, TESTS, Program, build, net_sources, write_headers
+from host_build import (
+    FAKE,
+    ROOT,
+    TESTS,
+    Program,
+    build,
+    net_sources,
+    register_definitions,
+    write_headers,
+)
 from migen import Record
 from net_host import config
 from net_reference import checksum
@@ -85,12 +94,7 @@ def _headers() -> dict[str, dict[str, int]]:
         sys_clk_hz=CLOCK_HZ, baud=BAUD, ports=PORTS, receive_depth=DEPTH, transmit_depth=DEPTH
     )
     block = SerialPorts([Record([("tx", 1), ("rx", 1)]) for _ in range(PORTS)], params)
-    csr = {"CSR_SERIAL_CYCLE_ADDR": 4, "CSR_SERIAL_PENDING_ADDR": 8}
-    for number, register in enumerate(block.ports[0].get_csrs()):
-        name = f"CSR_SERIAL_{register.name.upper()}"
-        csr[f"{name}_ADDR"] = 0x100 + 4 * number
-        for field in register.fields.fields if hasattr(register, "fields") else ():
-            csr[f"{name}_{field.name.upper()}_OFFSET"] = field.offset
+    csr = register_definitions("CSR_SERIAL", block.get_csrs(sort=True))
     soc = {
         "CONFIG_CLOCK_FREQUENCY": CLOCK_HZ,
         "CONFIG_CPU_TIERS": 1,
@@ -116,7 +120,7 @@ def build_terminal() -> Path:
             *(firmware / f"{name}.c" for name in others),
             *net_sources(),
         ],
-        include=[TESTS / "terminal_stubs", write_headers("terminal", **_headers()), TESTS],
+        include=[FAKE, write_headers("terminal", **_headers()), TESTS],
     )
 
 

@@ -1,7 +1,8 @@
-/* In the place of firmware/context.h: nobody interrupts. The driver has what is here. */
+/* In the place of firmware/context.h: the driver has what is here. */
 #ifndef TIERV_CONTEXT_H
 #define TIERV_CONTEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "net/compiler.h"
@@ -19,6 +20,8 @@ uint32_t fake_csr(uint32_t csr);
 
 uint32_t context_lock(void);
 void context_unlock(uint32_t before);
+uint32_t context_lock_all(void);
+void context_unlock_all(uint32_t before);
 void context_post_protocol(void);
 
 #endif

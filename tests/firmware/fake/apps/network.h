@@ -2,6 +2,7 @@
 #ifndef TIERV_APPS_NETWORK_H
 #define TIERV_APPS_NETWORK_H
 
+#include "net/stack.h"
 #include "net/udp_socket.h"
 
 extern net_t network;
