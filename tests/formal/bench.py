@@ -23,7 +23,7 @@ from amaranth.hdl import (
 )
 from amaranth.lib.wiring import In
 
-from tierv.rtl.params import CoreParams, Region
+from tierv.rtl.params import CachedRegion, CoreParams, Region
 from tierv.rtl.rvfi import CHANNELS, packet_layout
 from tierv.rtl.tierv import Core
 
@@ -32,6 +32,8 @@ PROVED, ASSUMED, COVERED = "proved__", "assumed__", "covered__"
 #: The smallest local memories, no tables that only make branches faster.
 IMEM = Region(base=0x0000, size_bytes=1 << 10)
 DMEM = Region(base=0x1000, size_bytes=1 << 10)
+#: External memory, in cores with a cache.
+CACHED = CachedRegion(base=0x2_0000, size_bytes=1 << 17)
 
 
 def small_core(tiers: int, **more) -> CoreParams:

@@ -8,19 +8,19 @@ from amaranth.hdl import Signal
 
 from tierv.rtl.isa import Cause
 
-from .bench import IMEM, Bench, is_local, small_core
+from .bench import CACHED, IMEM, Bench, is_local, small_core
 from .chains import Follower
 from .check import Check
 from .programs import boot
 
-#: An address on the bus from which one jump leads to local memory.
+#: Where a program begins that does not begin in local memory, which one jump reaches from there.
 ON_BUS = 0x8_0000
 
 
-def words(bench: Bench, on_bus: bool) -> None:
+def words(bench: Bench, first_place: int) -> None:
     """An instruction is the word at its address, and a fetch fault an error of the bus there.
 
-    With ``on_bus`` the program begins on the bus.
+    Programs begin at `first_place`.
     """
     follower = Follower(bench)
     core, direct = bench.core, follower.direct
@@ -31,40 +31,53 @@ def words(bench: Bench, on_bus: bool) -> None:
     pair = bench.past(core.imem_address)
     found = core.imem_read_data.word_select(place[0], 32)
     bench.assume(~local | (pair != place[1 : 1 + len(pair)]) | (found == word))
-    reads = core.wb_cyc & core.wb_stb & ~core.wb_we & (core.wb_adr == place)
-    bench.assume(~reads | (core.wb_dat_r == word))
     failed = Signal(name="failed")
-    bench.m.d.sync += failed.eq(failed | (reads & core.wb_err))
+    for port in ("wb", "mem") if bench.params.has_caches else ("wb",):
+        cyc, stb, we, adr, dat_r, err = (
+            getattr(core, f"{port}_{name}") for name in ("cyc", "stb", "we", "adr", "dat_r", "err")
+        )
+        reads = cyc & stb & ~we & (adr == place)
+        bench.assume(~reads | (dat_r == word))
+        with bench.m.If(reads & err):
+            bench.m.d.sync += failed.eq(1)
 
     at_place = follower.shown & (direct.pc_rdata[2:] == place)
     cause = bench.past(core._commit.trap.cause)
     fault = direct.trap & (cause == Cause.INSTRUCTION_ACCESS)
     bench.prove("is_the_word", at_place & ~fault, direct.insn == word)
-    bench.prove("fault_has_an_error", at_place & fault, failed & ~local, seen=on_bus)
+    is_remote = first_place != IMEM.base
+    bench.prove("fault_has_an_error", at_place & fault, failed & ~local, seen=is_remote)
     bench.cover("local", at_place & local & ~direct.trap)
-    if on_bus:
-        bench.cover("on_bus", at_place & ~local & ~direct.trap)
+    if is_remote:
+        bench.cover("remote", at_place & ~local & ~direct.trap)
 
 
-def _bench(tiers: int, on_bus: bool) -> Bench:
-    reset_address = ON_BUS if on_bus else IMEM.base
-    bench = Bench(small_core(tiers, reset_address=reset_address), program=boot(tiers), errors=True)
-    words(bench, on_bus)
+def _bench(tiers: int, first_place: int) -> Bench:
+    caches = {"icache_bytes": 1 << 10, "cache_line_bytes": 16, "cached": CACHED}
+    more = caches if first_place == CACHED.base else {}
+    params = small_core(tiers, reset_address=first_place, **more)
+    bench = Bench(params, program=boot(tiers), errors=True)
+    words(bench, first_place)
+    if more:
+        # Empty from the beginning. What is kept too long does no harm, for it never changes.
+        bench.cut("core.instruction_cache.tags.cleared")
+        bench.cover("hit", bench.watch("core.instruction_cache.hit", 1))
     bench.cut("core.divider.steps")
     return bench
 
 
 CHECKS = [
     Check(
-        name=f"fetches-{tiers}{'-bus' if on_bus else ''}",
+        name=f"fetches-{name}",
         claim=words.__doc__.splitlines()[0],
-        build=partial(_bench, tiers, on_bus),
+        build=partial(_bench, tiers, first_place),
         depth=depth,
         short=short,
     )
-    for tiers, on_bus, depth, short in (
-        (1, False, 14, True),
-        (1, True, 20, True),
-        (2, False, 20, False),
+    for name, tiers, first_place, depth, short in (
+        ("1", 1, IMEM.base, 14, True),
+        ("1-bus", 1, ON_BUS, 20, True),
+        ("1-cached", 1, CACHED.base, 22, False),
+        ("2", 2, IMEM.base, 20, False),
     )
 ]

@@ -296,6 +296,14 @@ _OF_TIERS = [
         finds=("is_the_word",),
     ),
     Plant(
+        name="cache-overlooks-the-tag",
+        module="cache.tags",
+        text="self.hit.eq((read.data == Cat(1, tag)) & ~self.clearing),",
+        bug="self.hit.eq(read.data[0] & ~self.clearing),",
+        check="fetches-1-cached",
+        finds=("is_the_word",),
+    ),
+    Plant(
         name="local-code-has-the-fault-of-the-bus",
         module="frontend.fetch",
         text="arrival.faults.eq(Mux(f_local, 0, slow_faults))",
