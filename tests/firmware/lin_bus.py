@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from lin_host import BIT_CYCLES, Echo, LinHost
-from lin_reference import BREAK, PROTECTED, REQUEST, SYNC, Character, Outcome, Tick
+from lin_reference import BREAK, PROTECTED, REQUEST, SYNC, Character, Tick
 from lin_reference import checksum as reference_checksum
+
+from tierv.sim.host.lin import Outcome
 
 BYTE = 10 * BIT_CYCLES
 MS = 100_000

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from host_build import ROOT, TESTS, Program, build
-from lin_reference import Character, Did, Frame, Node, Outcome, Tick
+from lin_reference import Character, Did, Frame, Node, Tick
+
+from tierv.sim.host.lin import Outcome
 
 SEND, HEADER, STOP, REPORT = 0x100, 0x200, 0x400, 0x800
 PUBLISH, SUBSCRIBE = 1, 2

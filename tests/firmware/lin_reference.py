@@ -6,9 +6,10 @@ comes out.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Generator
 from dataclasses import dataclass, field
+
+from tierv.sim.host.lin import Outcome
 
 SYNC, REQUEST, RESPONSE = 0x55, 0x3C, 0x3D
 BREAK, BAD = 1, 2
@@ -24,23 +25,6 @@ PROTECTED = bytes.fromhex(
     "80c14203c48506470849ca8b4c0d8ecf501192d31455d697d8991a5b9cdd5e1f"
     + "2061e2a36425a6e7a8e96a2becad2e6ff0b13273b4f576377839bafb3c7dfebf"
 )
-
-
-class Outcome(enum.IntEnum):
-    """``lin_outcome_t``."""
-
-    SENT = 0
-    RECEIVED = 1
-    NO_RESPONSE = 2
-    INCOMPLETE = 3
-    BAD_CHECKSUM = 4
-    BAD_CHARACTER = 5
-    BIT_ERROR = 6
-    BAD_SYNC = 7
-    BAD_PARITY = 8
-    BAD_HEADER = 9
-    ASLEEP = 10
-    AWAKE = 11
 
 
 def checksum(data: bytes, protected: int | None = None) -> int:

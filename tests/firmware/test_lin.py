@@ -17,10 +17,11 @@ from lin_reference import (
     PROTECTED,
     SYNC,
     Frame,
-    Outcome,
     Tick,
 )
 from lin_reference import checksum as reference_checksum
+
+from tierv.sim.host.lin import Outcome
 
 
 def test_protected_identifiers_are_those_of_the_specification(lin):

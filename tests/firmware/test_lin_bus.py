@@ -22,10 +22,11 @@ from lin_reference import (
     REQUEST,
     SYNC,
     Frame,
-    Outcome,
 )
 from lin_reference import checksum as reference_checksum
 from net_host import config
+
+from tierv.sim.host.lin import Outcome
 
 LIN = ROOT / "firmware" / "apps" / "lin"
 
