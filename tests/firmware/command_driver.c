@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/command.h"
 #include "apps/irqtune/irqtune.h"
 #include "apps/irqtune/request.h"
 #include "apps/irqtune/rotation.h"
 #include "apps/irqtune/suggest.h"
+#include "command_line.h"
 #include "context.h"
-#include "irq/table.h"
+#include "movable_lines.h"
 
 enum { LINE_BYTES = 1 << 16, WORDS = 64 };
 
@@ -94,23 +94,9 @@ static void slack(void)
 
 /* --- lines ------------------------------------------------------------------------------------- */
 
-static bool is_busy;
 static uint32_t units[IRQ_LINES];
 static uint64_t clock_cycles;
 static uint64_t clock_step;
-
-bool irq_tier_serves(uint32_t tier)
-{
-    return tier == TIER_PROTOCOL || tier == TIER_INTERRUPT;
-}
-
-bool irq_move(uint32_t moved, uint32_t tier)
-{
-    if (!is_busy) {
-        irq_table[moved + 1].tier = (uint8_t)tier;
-    }
-    return !is_busy;
-}
 
 void irq_apply_priorities(void)
 {
@@ -187,12 +173,6 @@ static bool run_lines(const char *command)
 
 /* --- commands ---------------------------------------------------------------------------------- */
 
-static void print(void *context, const char *text, uint32_t bytes)
-{
-    (void)context;
-    (void)fwrite(text, 1, bytes, stdout);
-}
-
 /* Prints as many lines as its argument says, each with the words that it was called with. */
 static bool run_say(command_call_t *call)
 {
@@ -232,11 +212,7 @@ static void run(const char *digits)
         (void)sscanf(digits + 2 * index, "%2x", &value);
         text[index] = (char)value;
     }
-    call.sink = print;
-    if (command_begin(&call, text, bytes)) {
-        while (command_step(&call)) {
-        }
-    }
+    run_command_line(&call, text, bytes);
     free(text);
     printf("%s %u\n", call.failed ? "failed" : "done", command_errors);
 }

@@ -119,6 +119,11 @@ def run_stepped(*command: str | Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def hex_bytes(word: str) -> bytes:
+    """A word of hexadecimal digits, as ``text_print_hex()`` prints it: "-" for nothing."""
+    return b"" if word == "-" else bytes.fromhex(word)
+
+
 class Program:
     """A running program that answers each command line with lines up to ``end``, or with one line.
 

@@ -10,24 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "irq/table.h"
+#include "movable_lines.h"
 #include "text.h"
 
-static bool is_busy;
 static uint8_t holding[IRQ_LINES];
-
-bool irq_tier_serves(uint32_t tier)
-{
-    return tier == TIER_PROTOCOL || tier == TIER_INTERRUPT;
-}
-
-bool irq_move(uint32_t line, uint32_t tier)
-{
-    if (!is_busy) {
-        irq_table[line + 1].tier = (uint8_t)tier;
-    }
-    return !is_busy;
-}
 
 void irq_apply_priorities(void)
 {
@@ -105,10 +91,6 @@ static void run(const char *command)
 
 int main(void)
 {
-    while (text_read()) {
-        run(text_word(0));
-        printf(".\n");
-        (void)fflush(stdout);
-    }
+    text_serve(run);
     return 0;
 }

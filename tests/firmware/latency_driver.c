@@ -5,6 +5,7 @@
 
 #include "../../firmware/apps/echo/histogram.h"
 #include "../../firmware/apps/echo/request.h"
+#include "command_line.h"
 #include "text.h"
 
 enum { REGISTERS = 64, BINS = 16 };
@@ -32,23 +33,13 @@ static bool run_start(command_call_t *call)
 static const command_t commands[] = {{"start", LATENCY_START_WORDS, COMMAND_WORDS, "", run_start}};
 static command_table_t table = {commands, 1, NULL};
 
-static void sink(void *context, const char *text, uint32_t bytes)
-{
-    (void)context;
-    (void)fwrite(text, 1, bytes, stdout);
-}
-
 /* request HEX: the words behind `latency start`. */
 static void request(void)
 {
     static uint8_t text[TEXT_HEX_BYTES];
-    command_call_t call = {.sink = sink};
-    uint32_t bytes = text_hex(text, 1);
+    command_call_t call;
 
-    if (command_begin(&call, (const char *)text, bytes)) {
-        while (command_step(&call)) {
-        }
-    }
+    run_command_line(&call, (const char *)text, text_hex(text, 1));
 }
 
 /* add CYCLES: prints what the histogram is then. */
@@ -108,30 +99,30 @@ static void erase(void)
     printf("%d %u\n", ended, registers[ECHO_REGISTER(CONTROL) / 4]);
 }
 
+static void run(const char *what)
+{
+    if (strcmp(what, "request") == 0) {
+        request();
+    } else if (strcmp(what, "empty") == 0) {
+        histogram_init(&histogram, bins, BINS, text_number(1));
+    } else if (strcmp(what, "add") == 0) {
+        add();
+    } else if (strcmp(what, "sums") == 0) {
+        sums();
+    } else if (strcmp(what, "configure") == 0) {
+        configure();
+    } else if (strcmp(what, "totals") == 0) {
+        totals();
+    } else if (strcmp(what, "erase") == 0) {
+        erase();
+    } else {
+        text_fail("no such command");
+    }
+}
+
 int main(void)
 {
     command_add(&table);
-    while (text_read()) {
-        const char *what = text_word(0);
-        if (strcmp(what, "request") == 0) {
-            request();
-        } else if (strcmp(what, "empty") == 0) {
-            histogram_init(&histogram, bins, BINS, text_number(1));
-        } else if (strcmp(what, "add") == 0) {
-            add();
-        } else if (strcmp(what, "sums") == 0) {
-            sums();
-        } else if (strcmp(what, "configure") == 0) {
-            configure();
-        } else if (strcmp(what, "totals") == 0) {
-            totals();
-        } else if (strcmp(what, "erase") == 0) {
-            erase();
-        } else {
-            text_fail("no such command");
-        }
-        printf(".\n");
-        fflush(stdout);
-    }
+    text_serve(run);
     return 0;
 }

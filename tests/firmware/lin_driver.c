@@ -217,10 +217,6 @@ static void run(const char *command)
 
 int main(void)
 {
-    while (text_read()) {
-        run(text_word(0));
-        printf(".\n");
-        fflush(stdout);
-    }
+    text_serve(run);
     return 0;
 }

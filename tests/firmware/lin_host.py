@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from host_build import ROOT, TESTS, Program, build
+from host_build import ROOT, TESTS, Program, build, hex_bytes
 from lin_reference import Character, Did, Frame, Node, Tick
 
 from tierv.sim.host.lin import Outcome
@@ -70,7 +70,7 @@ def _did(words: list[str]) -> Did:
         did.header = byte
     if actions & REPORT:
         outcome, identifier, length, _, data = words[2].split(".")
-        content = b"" if data == "-" else bytes.fromhex(data)
+        content = hex_bytes(data)
         assert len(content) == int(length)
         kind = Outcome(int(outcome))
         number = int(identifier, 16) if kind in WITH_IDENTIFIER else None
@@ -118,7 +118,7 @@ class LinHost:
         """How often the frame's data were written, and the latest."""
         result, written, data = self.command("read", identifier)[0].split()
         assert int(result) == OK
-        return int(written), b"" if data == "-" else bytes.fromhex(data)
+        return int(written), hex_bytes(data)
 
     def feed(self, *events: Event) -> list[Did]:
         """What each event led to."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from host_build import hex_bytes
 from lin_reference import BREAK, PROTECTED, REQUEST, SYNC
 from lin_reference import checksum as reference_checksum
-from services_host import CLOCK_HZ, Services, data
+from services_host import CLOCK_HZ, Services
 
 from tierv.sim.host.lin import ALL_PORTS, HOST_PORT, Record, Request, decode, encode
 
@@ -87,13 +88,13 @@ class Ports(Services):
         self.do("datagram", HOST_PORT, *peer, payload)
         ((address, port, answer),) = self.told("reply")
         assert (int(address), int(port)) == peer
-        return decode(data(answer))
+        return decode(hex_bytes(answer))
 
     def reports(self) -> list[tuple[tuple[int, int], list[Record]]]:
         """Each datagram of reports: to whom, and its records."""
         self.do("protocol")
         found = [
-            ((int(address), int(port)), decode(data(payload)))
+            ((int(address), int(port)), decode(hex_bytes(payload)))
             for address, port, payload in self.told("report")
         ]
         assert self.told("from") == [[str(HOST_PORT)]] * len(found)

@@ -89,19 +89,18 @@ static void run(const char *command)
     }
 }
 
+static void run_and_report(const char *command)
+{
+    if (!net_mac_run(&net, command) && !net_application_run(&net, command)) {
+        run(command);
+    }
+    report_counted(&net, strcmp(command, "reset") != 0);
+}
+
 int main(void)
 {
     do_reset();
-    while (text_read()) {
-        const char *command = text_word(0);
-
-        if (!net_mac_run(&net, command) && !net_application_run(&net, command)) {
-            run(command);
-        }
-        report_counted(&net, strcmp(command, "reset") != 0);
-        puts(".");
-        fflush(stdout);
-    }
+    text_serve(run_and_report);
     do_reset();
     return 0;
 }

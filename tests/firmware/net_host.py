@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from host_build import ROOT, Program
+from host_build import ROOT, Program, hex_bytes
 
 MAC = "02:00:00:00:00:01"
 ADDRESS = "10.0.0.1"
@@ -119,7 +119,7 @@ class NetHost:
         words = self.command(f"receive {socket}").words("datagram")
         if words is None:
             return None
-        return words[0], int(words[1]), bytes.fromhex(words[3].replace("-", ""))
+        return words[0], int(words[1]), hex_bytes(words[3])
 
     def send(
         self,

@@ -30,12 +30,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/command.h"
 #include "apps/console.h"
 #include "apps/lin/host.h"
 #include "apps/network.h"
 #include "apps/remote.h"
 #include "apps/serial_ports.h"
+#include "command_line.h"
 #include "services_devices.h"
 #include "text.h"
 
@@ -203,24 +203,14 @@ static bool run_say(command_call_t *call)
 static const command_t commands[] = {{"say", "COUNT BYTES [WORD]", 3, "says it", run_say}};
 static command_table_t table = {commands, 1, NULL};
 
-static void print(void *context, const char *text, uint32_t bytes)
-{
-    (void)context;
-    (void)fwrite(text, 1, bytes, stdout);
-}
-
 static void run_line(void)
 {
     static uint8_t text[TEXT_HEX_BYTES];
     static command_call_t call;
     uint32_t bytes = text_hex(text, 1);
 
-    call.sink = print;
     device_locks = 0;
-    if (command_begin(&call, (const char *)text, bytes)) {
-        while (command_step(&call)) {
-        }
-    }
+    run_command_line(&call, (const char *)text, bytes);
     device_check(!device_is_locked, "still locked");
     printf("%s %u\n", call.failed ? "failed" : "done", device_locks);
 }
@@ -363,20 +353,22 @@ static const verb_t verbs[] = {
     {"count", set_counters},
 };
 
+static void run(const char *command)
+{
+    uint32_t index = 0;
+
+    while (index < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[index].name, command) != 0) {
+        index++;
+    }
+    device_check(index < sizeof(verbs) / sizeof(verbs[0]), "no such command");
+    verbs[index].run();
+    if (device_posted) {
+        printf("!posted\n");
+    }
+}
+
 int main(void)
 {
-    while (text_read()) {
-        uint32_t index = 0;
-        while (index < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[index].name, text_word(0)) != 0) {
-            index++;
-        }
-        device_check(index < sizeof(verbs) / sizeof(verbs[0]), "no such command");
-        verbs[index].run();
-        if (device_posted) {
-            printf("!posted\n");
-        }
-        printf(".\n");
-        (void)fflush(stdout);
-    }
+    text_serve(run);
     return 0;
 }

@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from host_build import FAKE, ROOT, TESTS, Program, build, register_definitions, write_headers
-from migen import Record
+from host_build import FAKE, ROOT, TESTS, Program, build, write_headers
+from serial_headers import serial_headers
 
-from tierv.soc.serial.block import SerialPorts
 from tierv.soc.serial.params import SerialParams
 
 CLOCK_HZ = 100_000_000
@@ -34,20 +33,12 @@ _UART = dict.fromkeys(
 def build_services() -> Path:
     """``services_driver.c`` under the sanitizers."""
     params = SerialParams(sys_clk_hz=CLOCK_HZ, ports=UARTS)
-    block = SerialPorts([Record([("tx", 1), ("rx", 1)]) for _ in range(UARTS)], params)
-    csr = register_definitions("CSR_SERIAL", block.get_csrs(sort=True))
-    csr |= {f"CSR_UART_{name}": value for name, value in _UART.items()}
-    soc = block.constants() | {
-        "CONFIG_CLOCK_FREQUENCY": CLOCK_HZ,
-        "CONFIG_CPU_HUMAN_NAME": f'"{CPU_NAME}"',
-        "CONFIG_CPU_TIERS": 1,
-        "UARTS": UARTS,
-        "SERIAL0_INTERRUPT": 16,
-        "ETHMAC_INTERRUPT": 1,
-    }
+    headers = serial_headers(params, first_line=16, mac_line=1)
+    headers["csr"] |= {f"CSR_UART_{name}": value for name, value in _UART.items()}
+    headers["soc"]["CONFIG_CPU_HUMAN_NAME"] = f'"{CPU_NAME}"'
     sources = [TESTS / f"{name}.c" for name in ("services_driver", "services_devices", "text")]
     sources += [ROOT / "firmware" / name for name in _SOURCES]
-    include = [FAKE, write_headers("services", soc=soc, csr=csr), TESTS]
+    include = [FAKE, write_headers("services", **headers), TESTS]
     return build("services_driver", sources, include=include, defines=["CONTEXT_POLLED"])
 
 
@@ -96,8 +87,3 @@ class Services:
     def close(self) -> None:
         """Ends the program; fails if it leaked."""
         self._program.close()
-
-
-def data(text: str) -> bytes:
-    """A word of hexadecimal digits."""
-    return b"" if text == "-" else bytes.fromhex(text)

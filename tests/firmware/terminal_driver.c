@@ -306,11 +306,7 @@ static void run(const char *command)
 int main(void)
 {
     reset_ports();
-    while (text_read()) {
-        run(text_word(0));
-        printf(".\n");
-        fflush(stdout);
-    }
+    text_serve(run);
     free(packet.frame);
     return 0;
 }

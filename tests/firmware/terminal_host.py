@@ -16,18 +16,18 @@ from host_build import (
     TESTS,
     Program,
     build,
+    hex_bytes,
     net_sources,
-    register_definitions,
     write_headers,
 )
-from migen import Record
-from net_host import config
+from net_frames import arp_request, ethernet, udp
+from net_host import ADDRESS, MAC, config
 from net_reference import checksum
+from serial_headers import serial_headers
 from terminal_rules import Rules
 
 from tierv.sim.host import protocol
 from tierv.sim.host.protocol import COUNTERS, Command, Item, TransmitState
-from tierv.soc.serial.block import SerialPorts
 from tierv.soc.serial.params import SerialParams
 
 PORTS, DEPTH, CLOCK_HZ, BAUD = 2, 64, 100_000_000, 1_000_000
@@ -42,8 +42,6 @@ REGISTERS = ("tuning", "format", "flow", "watermarks", "flow_levels", "timeout",
 #: No rule; and a rule with which a packet is begun at once and seldom closed.
 NO_RULE = Rules(0, 0, protocol.MAX_DATA_BYTES, b"")
 SLOW = Rules(protocol.MAX_RULE_US * US_CYCLES, 0, NO_RULE.length, b"")
-MAC = bytes([2, 0, 0, 0, 0, 1])
-ADDRESS = IPv4Address("10.0.0.1")
 
 
 @dataclass(frozen=True)
@@ -88,23 +86,6 @@ def character_cycles(baud: int = BAUD, bits: int = 9) -> int:
 NEAREST_CYCLES = character_cycles() * 81 // 100 + 1
 
 
-def _headers() -> dict[str, dict[str, int]]:
-    """What LiteX generates for a SoC with these ports, as far as the server needs it."""
-    params = SerialParams(
-        sys_clk_hz=CLOCK_HZ, baud=BAUD, ports=PORTS, receive_depth=DEPTH, transmit_depth=DEPTH
-    )
-    block = SerialPorts([Record([("tx", 1), ("rx", 1)]) for _ in range(PORTS)], params)
-    csr = register_definitions("CSR_SERIAL", block.get_csrs(sort=True))
-    soc = {
-        "CONFIG_CLOCK_FREQUENCY": CLOCK_HZ,
-        "CONFIG_CPU_TIERS": 1,
-        "UARTS": PORTS,
-        "SERIAL0_INTERRUPT": 0,
-        "ETHMAC_INTERRUPT": PORTS,
-    }
-    return {"csr": csr, "soc": soc | block.constants()}
-
-
 @cache
 def build_terminal() -> Path:
     """The program under the sanitizers."""
@@ -112,6 +93,10 @@ def build_terminal() -> Path:
     server = sorted((firmware / "apps" / "terminal").glob("*.c"))
     others = ("apps/serial_ports", "apps/command", "drivers/serial")
     own = ("terminal_server_driver", "terminal_board", "terminal_serial", "text")
+    params = SerialParams(
+        sys_clk_hz=CLOCK_HZ, baud=BAUD, ports=PORTS, receive_depth=DEPTH, transmit_depth=DEPTH
+    )
+    headers = serial_headers(params, first_line=0, mac_line=PORTS)
     return build(
         "terminal_server_driver",
         [
@@ -120,7 +105,7 @@ def build_terminal() -> Path:
             *(firmware / f"{name}.c" for name in others),
             *net_sources(),
         ],
-        include=[FAKE, write_headers("terminal", **_headers()), TESTS],
+        include=[FAKE, write_headers("terminal", **headers), TESTS],
     )
 
 
@@ -130,7 +115,7 @@ def _datagram(cycle: int, frame: bytes) -> Datagram:
     source, port, size = struct.unpack(">HHH", packet[20:26])
     pseudo = packet[12:20] + b"\0\x11" + packet[24:26]
     assert checksum(packet[:20]) == checksum(pseudo + packet[20:]) == 0
-    assert (size, packet[12:16]) == (length - 20, ADDRESS.packed)
+    assert (size, packet[12:16]) == (length - 20, IPv4Address(ADDRESS).packed)
     return Datagram(cycle, source, Client(IPv4Address(packet[16:20]), port), packet[28:])
 
 
@@ -168,7 +153,7 @@ class TerminalHost:
                 else:
                     self.others.append(frame)
             elif said[0] == "line":
-                self.line[int(said[1])] += bytes.fromhex(said[2].replace("-", ""))
+                self.line[int(said[1])] += hex_bytes(said[2])
             else:
                 rest.append(line)
         return rest
@@ -189,11 +174,9 @@ class TerminalHost:
 
     def arp(self, operation: int, client: Client) -> None:
         """The client asks for the server's Ethernet address (1), or tells it its own (2)."""
-        sender = client.mac + client.address.packed
-        head = b"\xff" * 6 + client.mac + b"\x08\x06\0\1\x08\0\6\4"
-        target = bytes(6) if operation == 1 else MAC
-        packet = head + operation.to_bytes(2, "big") + sender + target + ADDRESS.packed
-        self.command("frame", packet.hex())
+        sender = {"hwsrc": client.mac.hex(":"), "psrc": str(client.address)}
+        frame = arp_request(op=operation, hwdst=MAC if operation == 2 else None, **sender)
+        self.command("frame", frame.hex())
 
     def ask_for_us(self, client: Client) -> None:
         """The client is a neighbour that the server knows."""
@@ -201,11 +184,8 @@ class TerminalHost:
 
     def give(self, payload: bytes, port: int, client: Client) -> None:
         """A datagram comes to a UDP port."""
-        datagram = struct.pack(">HHHH", client.port, port, 8 + len(payload), 0) + payload
-        head = struct.pack(">BBHIBBH", 0x45, 0, 20 + len(datagram), 0, 64, 17, 0)
-        head += client.address.packed + ADDRESS.packed
-        head = head[:10] + checksum(head).to_bytes(2, "big") + head[12:]
-        self.command("frame", (MAC + client.mac + b"\x08\0" + head + datagram).hex())
+        packet = udp(payload, src=str(client.address), sport=client.port, dport=port)
+        self.command("frame", ethernet(0x0800, packet, source=client.mac.hex(":")).hex())
 
     def take(self, source: int) -> list[Datagram]:
         """Datagrams that have come from a UDP port of the server."""

@@ -29,10 +29,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/command.h"
 #include "apps/network.h"
 #include "apps/terminal/port.h"
 #include "apps/terminal/terminal.h"
+#include "command_line.h"
 #include "net/neighbours.h"
 #include "terminal_board.h"
 #include "text.h"
@@ -194,21 +194,12 @@ static void run_registers(void)
     }
 }
 
-static void print(void *context, const char *text, uint32_t bytes)
-{
-    (void)context;
-    (void)fwrite(text, 1, bytes, stdout);
-}
-
 static void run_command(void)
 {
-    command_call_t call = {.sink = print};
+    command_call_t call;
     const char *line = text_word(1);
 
-    if (command_begin(&call, line, (uint32_t)strlen(line))) {
-        while (command_step(&call)) {
-        }
-    }
+    run_command_line(&call, line, (uint32_t)strlen(line));
 }
 
 static void start(void)
@@ -269,10 +260,6 @@ static void run(const char *command)
 
 int main(void)
 {
-    while (text_read()) {
-        run(text_word(0));
-        printf(".\n");
-        fflush(stdout);
-    }
+    text_serve(run);
     return 0;
 }

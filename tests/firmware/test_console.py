@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from host_build import hex_bytes
 from net_host import config
-from services_host import CPU_NAME, Services, data
+from services_host import CPU_NAME, Services
 from test_commands import LINE_BYTES, MOST_BYTES
 
 RING = config("UART_RING_BYTES")
@@ -23,7 +24,7 @@ class Console(Services):
         return bool(self.number("serve"))
 
     def take(self, count: int = RING) -> bytes:
-        return data(self.do("take", count)[0])
+        return hex_bytes(self.do("take", count)[0])
 
     def answer(self, text: bytes, *, at_once: int = RING) -> bytes:
         """All that comes if so many bytes are sent between services."""

@@ -160,12 +160,17 @@ def test_a_bus_that_is_sent_to_sleep_forgets_the_header_that_was_still_to_be_sen
     assert lin.result("header", 0x10) == OK
 
 
-def test_a_bus_that_sleeps_already_keeps_the_request_that_waits(lin):
+def sleeping_bus_of_commander(lin) -> Bus:
     lin.init(commander=True)
     bus = Bus(lin)
-    lin.result("sleep")
+    assert lin.result("sleep") == OK
     bus.ticks(1)
     assert answer(bus, REQUEST)[1][0] is Outcome.ASLEEP
+    return bus
+
+
+def test_a_bus_that_sleeps_already_keeps_the_request_that_waits(lin):
+    bus = sleeping_bus_of_commander(lin)
     request = bytes(range(1, 9))
     assert lin.write(REQUEST, request) == OK
     assert lin.result("sleep") == OK
@@ -174,11 +179,7 @@ def test_a_bus_that_sleeps_already_keeps_the_request_that_waits(lin):
 
 
 def test_a_sleeping_bus_that_is_sent_to_sleep_is_not_woken(lin):
-    lin.init(commander=True)
-    bus = Bus(lin)
-    lin.result("sleep")
-    bus.ticks(1)
-    assert answer(bus, REQUEST)[1][0] is Outcome.ASLEEP
+    bus = sleeping_bus_of_commander(lin)
     assert lin.result("schedule", schedule((0x10, 5))) == OK
     assert lin.result("sleep") == OK
     assert not any(did.send or did.header for did in bus.ticks(10))
@@ -192,11 +193,7 @@ def test_a_sleeping_bus_that_is_sent_to_sleep_is_not_woken(lin):
 
 @pytest.mark.parametrize("command", ["header", "schedule"])
 def test_a_commander_wakes_the_bus_before_it_sends_headers_again(lin, command):
-    lin.init(commander=True)
-    bus = Bus(lin)
-    lin.result("sleep")
-    bus.ticks(1)
-    assert answer(bus, REQUEST)[1][0] is Outcome.ASLEEP
+    bus = sleeping_bus_of_commander(lin)
     assert lin.result("sleep") == OK
     assert not any(did.send or did.header for did in bus.ticks(10))
     argument = 0x10 if command == "header" else schedule((0x10, 5))

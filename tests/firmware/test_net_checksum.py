@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from host_build import NET, TESTS, Program, build, examples
+from host_build import NET, TESTS, Program, build, examples, hex_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 from net_reference import ones_sum
@@ -46,7 +46,7 @@ def sum_of(driver: Program, offset: int, data: bytes) -> int:
 
 def copy_of(driver: Program, command: str, data: bytes) -> tuple[int, bytes]:
     partial, copied = driver.command(f"{command} {data.hex() or '-'}")[0].split()
-    return int(partial), bytes.fromhex(copied.replace("-", ""))
+    return int(partial), hex_bytes(copied)
 
 
 def patterns(length: int) -> list[bytes]:

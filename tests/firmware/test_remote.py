@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from host_build import ROOT
-from services_host import Services, data
+from host_build import ROOT, hex_bytes
+from services_host import Services
 from test_commands import LINE_BYTES, MOST_BYTES
 
 PORT = 7100
@@ -32,7 +32,7 @@ class Remote(Services):
 
     def parts(self) -> list[tuple[tuple[int, int], bytes]]:
         """To whom the last service sent what."""
-        return [((int(a), int(p)), data(payload)) for a, p, payload in self.told("answer")]
+        return [((int(a), int(p)), hex_bytes(payload)) for a, p, payload in self.told("answer")]
 
     def answer(self, request: bytes) -> list[bytes]:
         """All parts of the answer to a request; packets are there again between services."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from host_build import Program, examples
+from host_build import Program, examples, hex_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +30,7 @@ class Server:
     def send(self, datagram: bytes, room: int = ROOM) -> tuple[bytes, list[int], list[str]]:
         """Answer, outcome (port, errors, from a client), and what was done."""
         lines = self.command(f"control {PORTS} {room} {datagram.hex() or '-'}")
-        answer = bytes.fromhex(lines[-1].split()[1].replace("-", ""))
+        answer = hex_bytes(lines[-1].split()[1])
         return answer, [int(word) for word in lines[-2].split()[1:]], lines[:-2]
 
     def ask(self, *items: Item, port: int = 1) -> tuple[list[Item], list[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from host_build import Program, examples
+from host_build import Program, examples, hex_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 from terminal_rules import Rules, packets
@@ -24,9 +24,7 @@ def program(terminal_program: Path) -> Iterator[Program]:
 def closed(lines: list[str]) -> list[tuple[str, bytes]]:
     assert "wrong sum" not in lines
     words = [line.split() for line in lines]
-    return [
-        (word[1], bytes.fromhex(word[2].replace("-", ""))) for word in words if word[0] == "closed"
-    ]
+    return [(word[1], hex_bytes(word[2])) for word in words if word[0] == "closed"]
 
 
 def run(program: Program, rules: Rules, arrivals: list[tuple[int, int]]) -> list[tuple[str, bytes]]:

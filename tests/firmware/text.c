@@ -25,6 +25,15 @@ bool text_read(void)
     return true;
 }
 
+void text_serve(void (*run)(const char *command))
+{
+    while (text_read()) {
+        run(text_word(0));
+        printf(".\n");
+        (void)fflush(stdout);
+    }
+}
+
 void text_fail(const char *message)
 {
     fprintf(stderr, "%s: %s\n", words[0], message);

@@ -12,6 +12,9 @@ enum { TEXT_HEX_BYTES = 1 << 16 };
 /* Reads the next command that is not empty; false at the end of the input. */
 bool text_read(void);
 
+/* Runs each command of the input, and prints a line with "." behind what it prints. */
+void text_serve(void (*run)(const char *command));
+
 /* Says what is wrong with the command and ends the program with status 2. */
 _Noreturn void text_fail(const char *message);
 
