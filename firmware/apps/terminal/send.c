@@ -20,6 +20,16 @@ static bool awaits_neighbour(const control_peer_t *peer)
     return has_asked && udp_awaits_neighbour(&network, __builtin_bswap32(peer->address));
 }
 
+/* False if the network did not take it. */
+static bool output(packet_t *packet)
+{
+    net_verdict_t verdict = udp_output(&network, packet);
+
+    has_asked |= verdict == NET_KEPT;
+    net_dispose(&network, packet, verdict);
+    return verdict != NET_FREE;
+}
+
 /* False for want of a packet, or as long as another datagram waits for the client's address. */
 static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes)
 {
@@ -44,9 +54,7 @@ static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, u
     }
     packet->payload_bytes = (uint16_t)(5 + bytes);
     udp_address(packet, &terminal_control_socket, __builtin_bswap32(client->address), client->port);
-    net_verdict_t verdict = udp_output(&network, packet);
-    has_asked |= verdict == NET_KEPT;
-    net_dispose(&network, packet, verdict);
+    (void)output(packet);
     irq_kick(ETHMAC_INTERRUPT);
     terminal_count(port, TERMINAL_COUNT_NOTIFICATIONS, 1);
     return true;
@@ -114,10 +122,7 @@ static bool send(terminal_port_t *port, packet_t *packet)
         return false;
     }
     udp_address(packet, &office->socket, __builtin_bswap32(peer->address), peer->port);
-    net_verdict_t verdict = udp_output(&network, packet);
-    has_asked |= verdict == NET_KEPT;
-    net_dispose(&network, packet, verdict);
-    return verdict != NET_FREE;
+    return output(packet);
 }
 
 /* Sends what is full; true if there was something. */
