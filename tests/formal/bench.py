@@ -189,6 +189,10 @@ class Bench(Elaboratable):
         self.m.d.sync += signal.eq((signal | sets) & ~clears)
         return signal
 
+    def trap_cause(self) -> Signal:
+        """The cause of the trap in channel 0, if that is one."""
+        return self.past(self.core._commit.trap.cause)
+
     def watch(self, wire: str, width: int) -> Signal:
         """A wire inside the core, named as in the flattened design."""
         if wire not in self._watches:

@@ -95,8 +95,7 @@ def accesses(bench: Bench, buffered: bool) -> None:
         & (((record_data ^ shown_data) & lanes(record["bytes"][0])) == 0)
         & retires
     )
-    cause = bench.past(core._commit.trap.cause)
-    traps = follower.shown & direct.trap
+    cause = bench.trap_cause()
 
     def is_fault(write):
         return direct.trap & (cause == Mux(write, Cause.STORE_ACCESS, Cause.LOAD_ACCESS))
@@ -159,7 +158,7 @@ def accesses(bench: Bench, buffered: bool) -> None:
     bench.prove("late_error_traps", happens & due & bench.past(due), is_late_trap, seen=buffered)
     bench.prove(
         "access_fault_has_an_error",
-        traps & one_of(cause, (Cause.LOAD_ACCESS, Cause.STORE_ACCESS)),
+        follower.shown & direct.trap & one_of(cause, (Cause.LOAD_ACCESS, Cause.STORE_ACCESS)),
         (ahead & record_failed & is_its_trap) | (due & is_late_trap),
     )
 

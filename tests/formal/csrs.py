@@ -118,7 +118,7 @@ def own_csrs(bench: Bench) -> None:
     bench.prove(
         "mret_goes_to_mepc", returns & csrs["mepc"].known, direct.pc_wdata == csrs["mepc"].value
     )
-    code = bench.past(commit.trap.cause)
+    code = bench.trap_cause()
     bench.prove(
         "interrupts_are_enabled",
         interrupted,

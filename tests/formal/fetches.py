@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from amaranth.hdl import Signal
+from amaranth.hdl import Cat
 
 from tierv.rtl.isa import Cause
 
@@ -31,19 +31,18 @@ def words(bench: Bench, first_place: int) -> None:
     pair = bench.past(core.imem_address)
     found = core.imem_read_data.word_select(place[0], 32)
     bench.assume(~local | (pair != place[1 : 1 + len(pair)]) | (found == word))
-    failed = Signal(name="failed")
+    errors = []
     for port in ("wb", "mem") if bench.params.has_caches else ("wb",):
         cyc, stb, we, adr, dat_r, err = (
             getattr(core, f"{port}_{name}") for name in ("cyc", "stb", "we", "adr", "dat_r", "err")
         )
         reads = cyc & stb & ~we & (adr == place)
         bench.assume(~reads | (dat_r == word))
-        with bench.m.If(reads & err):
-            bench.m.d.sync += failed.eq(1)
+        errors.append(reads & err)
+    failed = bench.held(Cat(errors).any(), name="failed")
 
     at_place = follower.shown & (direct.pc_rdata[2:] == place)
-    cause = bench.past(core._commit.trap.cause)
-    fault = direct.trap & (cause == Cause.INSTRUCTION_ACCESS)
+    fault = direct.trap & (bench.trap_cause() == Cause.INSTRUCTION_ACCESS)
     bench.prove("is_the_word", at_place & ~fault, direct.insn == word)
     is_remote = first_place != IMEM.base
     bench.prove("fault_has_an_error", at_place & fault, failed & ~local, seen=is_remote)
@@ -53,12 +52,16 @@ def words(bench: Bench, first_place: int) -> None:
 
 
 def _bench(tiers: int, first_place: int) -> Bench:
-    caches = {"icache_bytes": 1 << 10, "cache_line_bytes": 16, "cached": CACHED}
-    more = caches if first_place == CACHED.base else {}
-    params = small_core(tiers, reset_address=first_place, **more)
+    params = small_core(
+        tiers,
+        reset_address=first_place,
+        icache_bytes=1 << 10 if first_place == CACHED.base else 0,
+        cache_line_bytes=16,
+        cached=CACHED,
+    )
     bench = Bench(params, program=boot(tiers), errors=True)
     words(bench, first_place)
-    if more:
+    if params.has_caches:
         # Empty from the beginning. What is kept too long does no harm, for it never changes.
         bench.cut("core.instruction_cache.tags.cleared")
         bench.cover("hit", bench.watch("core.instruction_cache.hit", 1))

@@ -69,7 +69,7 @@ def has_effect(bench: Bench, instruction: Instruction, channels: tuple[int, ...]
 
 def _access_failed(bench: Bench) -> Value:
     """The trap in channel 0 comes from the bus."""
-    return bench.past(one_of(bench.core._commit.trap.cause, ACCESS_FAULTS))
+    return one_of(bench.trap_cause(), ACCESS_FAULTS)
 
 
 def _can_trap(instruction: Instruction) -> bool:
