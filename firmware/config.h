@@ -64,6 +64,12 @@
 #define NET_SENT_BATCH 4
 #endif
 
+/* While the application holds that many, a MAC with rings in local memory has no room for frames. So many
+ * microseconds later it gets the rest: what then comes for the application is dropped, once in that time. */
+#ifndef NETWORK_REFILL_US
+#define NETWORK_REFILL_US 1000
+#endif
+
 /* Per cent of the processor that stay with the application however many frames come. What is left of an
  * interval of so many microseconds the services may use at once; then received frames wait for as long as
  * one. They look at the clock every so many frames. 0 per cent: the network goes first always. */
@@ -257,6 +263,8 @@ _Static_assert(NET_BUFFER_BYTES >= 1514 && NET_BUFFER_BYTES % 4 == 0,
 _Static_assert(NET_APPLICATION_HOLD < NET_RECEIVE_PACKETS,
               "NET_APPLICATION_HOLD must leave a receive packet to the urgent tiers");
 _Static_assert(NET_APPLICATION_HOLD > 0, "NET_APPLICATION_HOLD must not be 0");
+_Static_assert(NETWORK_REFILL_US > 0 && NETWORK_REFILL_US <= 1000000,
+              "NETWORK_REFILL_US must be from 1 to 1000000");
 _Static_assert(NET_PROTOCOL_PACKETS > 0, "ARP requests need a packet of NET_PROTOCOL_PACKETS");
 _Static_assert(NET_SENT_BATCH > 0 && NET_SENT_BATCH <= NET_PROTOCOL_PACKETS
                   && NET_SENT_BATCH <= NET_APPLICATION_PACKETS,

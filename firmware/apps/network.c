@@ -68,22 +68,30 @@ static inline void tell_in_time(void)
 #endif
 }
 
-#if NETWORK_MAC_IN_PROTOCOL && !defined(CONTEXT_SINGLE)
+#if NETWORK_MAC_IN_PROTOCOL
 
-/* The MAC has been told to be quiet, by the interrupt service; the protocol service asks it again when it has
- * seen to everything. While it is busy frames interrupt nobody. With one context that costs more than the
- * interrupts, in which it looks at frames anyway. */
+/* The protocol service looks at the MAC before it ends: the line need not call it. */
+static bool looks;
+
+/* The line has called meanwhile, and the MAC has been told to be quiet: while the service is busy, frames interrupt
+ * nobody more than once. */
 static bool hushed;
 
 static inline void quieten(void)
 {
-    ethmac_hush();
-    hushed = true;
+    if (looks) {
+        ethmac_hush();
+        hushed = true;
+    } else {
+        ethmac_acknowledge();
+    }
 }
 
 /* True if something came before the MAC heard that it may tell. What is held is looked at in time anyway. */
 static bool listen_again(void)
 {
+    looks = false;
+    COMPILER_BARRIER();
     if (!hushed || net_is_held(&network)) {
         return false;
     }
@@ -93,20 +101,6 @@ static bool listen_again(void)
     return sent || net_pending(&network);
 }
 
-#else
-
-#if NETWORK_MAC_IN_PROTOCOL
-static inline void quieten(void)
-{
-    ethmac_acknowledge();
-}
-#endif
-
-static inline bool listen_again(void)
-{
-    return false;
-}
-
 #endif
 
 bool network_interrupt(uint32_t lines)
@@ -114,10 +108,11 @@ bool network_interrupt(uint32_t lines)
     bool pending = (lines & 1u << ETHMAC_INTERRUPT) != 0;
 
 #if NETWORK_MAC_IN_PROTOCOL
-    if (pending) {
-        quieten();
+    if (!pending) {
+        return true;
     }
-    return true;
+    quieten();
+    return !looks;
 #else
     if (!pending && !ethmac_has_work(&network_mac)) {
         return false;
@@ -150,12 +145,23 @@ static inline void serve(void (*wake_driver)(void))
     COMPILER_BARRIER();
 }
 
-void network_protocol(void (*wake_driver)(void))
+static inline void serve_all(void (*wake_driver)(void))
 {
     do {
-        do {
-            serve(wake_driver);
-        } while (net_pending(&network) || ticks_due != ticks_done);
-        tell_in_time();
+        serve(wake_driver);
+    } while (net_pending(&network) || ticks_due != ticks_done);
+    tell_in_time();
+}
+
+void network_protocol(void (*wake_driver)(void))
+{
+#if NETWORK_MAC_IN_PROTOCOL
+    do {
+        looks = true;
+        COMPILER_BARRIER();
+        serve_all(wake_driver);
     } while (listen_again());
+#else
+    serve_all(wake_driver);
+#endif
 }

@@ -6,6 +6,7 @@
 #include "apps/network.h"
 #include "context.h"
 #include "irq.h"
+#include "net/compiler.h"
 
 /* After so many bytes of frames a line that is more urgent comes first. */
 enum { MOST_BYTES = 512 };
@@ -17,15 +18,50 @@ static void wake(void)
 
 #if NETWORK_MAC_IN_PROTOCOL
 
+enum { REFILL_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * NETWORK_REFILL_US };
+
+static void ring_refill(alarm_t *alarm)
+{
+    (void)alarm;
+    context_post_protocol();
+}
+
+static alarm_t refill = {.ring = ring_refill};
+
+/* Frames that had come when the MAC had no room left, and the alarm was set. */
+static uint32_t received_before;
+static bool waits;
+
+/* Refills the MAC if nothing has come for as long as the alarm takes. */
+static inline void keep_room(void)
+{
+    if (LIKELY(!net_lacks_room(&network)) || refill.is_set) {
+        return;
+    }
+    if (waits && ethmac_received(&network_mac) == received_before) {
+        net_refill(&network);
+        waits = false;
+    } else {
+        received_before = ethmac_received(&network_mac);
+        waits = true;
+        alarm_set(&refill, REFILL_CYCLES);
+    }
+}
+
 /* Passes the line on to tier 1, which works the MAC. */
 static void serve(void *context, bool pending)
 {
     (void)context;
-    (void)network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0);
-    context_post_protocol();
+    if (network_interrupt(pending ? 1u << ETHMAC_INTERRUPT : 0)) {
+        context_post_protocol();
+    }
 }
 
 #else
+
+static inline void keep_room(void)
+{
+}
 
 /* Longest path: network_interrupt() with MOST_BYTES; shares the network's rings with tier 1. */
 static void serve(void *context, bool pending)
@@ -73,4 +109,5 @@ void network_line_init(uint32_t priority)
 void network_line_protocol(void)
 {
     network_protocol(wake);
+    keep_room();
 }

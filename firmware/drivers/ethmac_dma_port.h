@@ -79,6 +79,12 @@ static inline void ethmac_give(ethmac_place_t *place, packet_t *packet, uint32_t
     mmio_write((uintptr_t)&place->word, ETHMAC_OWNED | word);
 }
 
+/* True if there is room for a frame, or one in it. */
+static inline bool net_port_has_room(const net_port_t *port)
+{
+    return port->take->packet != NULL;
+}
+
 /* Hands over a packet; there is a place for it. There is an event if that was the last place, or if no room for
  * frames is left: nothing else might tell of either again. */
 static inline void ethmac_send_in_place(net_port_t *port, packet_t *packet, uint32_t event)
@@ -90,7 +96,7 @@ static inline void ethmac_send_in_place(net_port_t *port, packet_t *packet, uint
     if (LIKELY((packet->flags & PACKET_UDP_UNSUMMED) != 0)) {
         word |= ETHMAC_UDP_SUM;
     }
-    if (UNLIKELY(next->packet != NULL) || UNLIKELY(port->take->packet == NULL)) {
+    if (UNLIKELY(next->packet != NULL) || UNLIKELY(!net_port_has_room(port))) {
         word |= ETHMAC_EVENT;
     }
     port->send = next;

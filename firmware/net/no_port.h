@@ -16,6 +16,12 @@ static inline bool net_port_has_frame(const net_port_t *port)
     return false;
 }
 
+static inline bool net_port_has_room(const net_port_t *port)
+{
+    (void)port;
+    return true;
+}
+
 static inline packet_t *net_port_receive(net_port_t *port)
 {
     (void)port;

@@ -16,7 +16,7 @@
  *   .--- pop <------- free <------- home RECEIVE
  *   |  fills it                          ^
  *   '--> push -----> received -----> net_input()
- *                                    |  NET_FREE -----------> home
+ *                                    |  NET_FREE, NET_PARK -> home
  *                                    |  NET_TRANSMIT -------> transmit
  *                                    |  NET_KEPT: one of
  *                                    |    a socket's inbox -----> inbox -----> udp_receive()

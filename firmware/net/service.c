@@ -113,8 +113,8 @@ INLINE void dispose(net_t *net, net_port_t *port, packet_t *packet, net_verdict_
 {
     if (verdict == NET_TRANSMIT) {
         transmit(net, port, packet);
-    } else if (verdict == NET_FREE) {
-        release(net, port, packet);
+    } else if (verdict != NET_KEPT) {
+        release(net, verdict == NET_FREE ? port : NULL, packet);
     }
 }
 
@@ -138,13 +138,17 @@ INLINE bool take_post(net_t *net)
     return post;
 }
 
-/* What the port had no room for goes to it as far as there is some now. */
-static COLD void give_to_port(net_t *net)
+/* What the port had no place for goes to it as far as there is one now. */
+static COLD void send_waiting(net_t *net)
 {
     while (RING_COUNT(&net->transmit) != 0
            && net_port_send(net->port, RING_FIRST(&net->transmit))) {
         (void)RING_POP(&net->transmit);
     }
+}
+
+COLD void net_refill(net_t *net)
+{
     while (RING_COUNT(&net->free) != 0
            && net_port_give_room(net->port, RING_FIRST(&net->free))) {
         (void)RING_POP(&net->free);
@@ -159,7 +163,7 @@ INLINE void take_back_from_port(net_t *net, net_port_t *port)
         release(net, port, packet);
     }
     if (UNLIKELY(RING_COUNT(&net->transmit) != 0)) {
-        give_to_port(net);
+        send_waiting(net);
     }
 }
 

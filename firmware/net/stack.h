@@ -23,6 +23,7 @@
  * rings to and from the ISR tier then. The header NET_PORT has NET_HAS_PORT, net_port_t and
  *
  *   bool net_port_has_frame(const net_port_t *)         true if a frame was received
+ *   bool net_port_has_room(const net_port_t *)          true if there is room for a frame, or one in it
  *   packet_t *net_port_receive(net_port_t *)            a received frame as net_input() wants it, or NULL
  *   bool net_port_give_room(net_port_t *, packet_t *)   takes a packet of home RECEIVE to be filled; false if
  *                                                       there are enough
@@ -44,7 +45,8 @@ struct udp_socket;
 typedef enum {
     NET_FREE,     /* nothing: it goes home */
     NET_TRANSMIT, /* it is a frame to be sent, length_bytes long */
-    NET_KEPT      /* someone else owns it now */
+    NET_KEPT,     /* someone else owns it now */
+    NET_PARK      /* a received one goes home, where it is no room for the port before net_refill() */
 } net_verdict_t;
 
 /* Something else in the protocol tier that wants to be called once a second. */
@@ -142,6 +144,17 @@ static inline net_port_t *net_port(const net_t *net)
 {
     return NET_HAS_PORT ? net->port : NULL;
 }
+
+/* True if the port has no room, because the application holds so many packets, while others are free. They are
+ * for everybody else, so that net_refill() has to follow; but frames for the application that would fill them are
+ * dropped (NET_PARK), so that it has to follow not at once: how soon decides what a flood of those costs. */
+static inline bool net_lacks_room(const net_t *net)
+{
+    return net_port(net) != NULL && !net_port_has_room(net->port) && RING_COUNT(&net->free) != 0;
+}
+
+/* Gives the port what room it has places for. */
+void net_refill(net_t *net);
 
 /* True if received frames wait. */
 static inline bool net_frames_wait(const net_t *net)

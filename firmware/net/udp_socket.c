@@ -143,8 +143,7 @@ INLINE net_verdict_t turn(net_t *net, packet_t *packet, net_counter_t counter)
 }
 
 /* Sends a payload back to where its packet came from, in headers of its own. */
-static __attribute__((noinline)) net_verdict_t reply_anew(net_t *net, packet_t *packet,
-                                                          net_counter_t counter)
+static __attribute__((noinline)) net_verdict_t reply_anew(net_t *net, packet_t *packet, net_counter_t counter)
 {
     if (packet->peer_port == 0 || net->address == 0
         || packet->payload_bytes > PACKET_PAYLOAD_BYTES) {
@@ -191,7 +190,8 @@ static net_verdict_t queue(net_t *net, udp_socket_t *socket, packet_t *packet)
 {
     if (net->held >= NET_APPLICATION_HOLD) {
         socket->dropped++;
-        return net_drop(net, COUNT_UDP_DROP_HOLD);
+        net_count(net, COUNT_UDP_DROP_HOLD);
+        return NET_PARK;
     }
     if (!RING_PUSH(&socket->inbox, packet)) {
         socket->dropped++;

@@ -32,7 +32,7 @@ static void do_audit(void)
 {
     report_packets(&net);
     net_application_report();
-    net_mac_report();
+    net_mac_report(&net);
 }
 
 /* dhcp init ADDRESS NETMASK GATEWAY: makes a client with this static address; dhcp start, stop, show. */

@@ -98,7 +98,7 @@ static void do_frame(net_t *net)
     bool summed = checked || strcmp(text_word(1), "summed") == 0;
     bool exact = strcmp(text_word(2), "exact") == 0;
     uint32_t bytes = text_hex(content, 3);
-    packet_t *packet = RING_POP(&net->free);
+    packet_t *packet = net_port_has_places() ? net_port_take_room() : RING_POP(&net->free);
 
     if (packet == NULL) {
         puts("starved");
@@ -146,10 +146,16 @@ static void do_overfill(net_t *net)
     }
 }
 
+/* port PLACES: the stack has a port from now on, which has so many places for packets to be filled; room: it gets
+ * more of them. */
 bool net_mac_run(net_t *net, const char *command)
 {
     if (strcmp(command, "port") == 0) {
         net->port = &net_test_port;
+        net_port_set_places(text_number(1));
+        net_refill(net);
+    } else if (strcmp(command, "room") == 0) {
+        net_refill(net);
     } else if (strcmp(command, "frame") == 0) {
         do_frame(net);
     } else if (strcmp(command, "stall") == 0) {
@@ -163,7 +169,9 @@ bool net_mac_run(net_t *net, const char *command)
     return true;
 }
 
-void net_mac_report(void)
+void net_mac_report(const net_t *net)
 {
     printf("stalled %" PRIu32 "\n", stalled.count);
+    printf("lacks %d\n", net_lacks_room(net));
+    printf("room %" PRIu32 "\n", net_port_room());
 }

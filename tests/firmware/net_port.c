@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../firmware/net/checksum.h"
+#include "packet_list.h"
 #include "text.h"
 
 /* Of a datagram's frame: where its addresses are, and the checksum of UDP. */
@@ -13,12 +14,36 @@ bool net_port_stalls;
 static packet_t *arrived;
 static packet_t *sent[NET_PACKETS];
 static uint32_t sents;
+static packet_list_t room;
+static uint32_t places;
 
 void net_port_reset(void)
 {
     net_port_stalls = false;
     arrived = NULL;
     sents = 0;
+    room.count = 0;
+    places = 0;
+}
+
+void net_port_set_places(uint32_t count)
+{
+    places = count;
+}
+
+bool net_port_has_places(void)
+{
+    return places != 0;
+}
+
+packet_t *net_port_take_room(void)
+{
+    return room.count != 0 ? packet_list_take(&room) : NULL;
+}
+
+uint32_t net_port_room(void)
+{
+    return room.count;
 }
 
 void net_port_bring(packet_t *packet)
@@ -47,6 +72,12 @@ bool net_port_has_frame(const net_port_t *port)
     return arrived != NULL;
 }
 
+bool net_port_has_room(const net_port_t *port)
+{
+    (void)port;
+    return arrived != NULL || room.count != 0;
+}
+
 packet_t *net_port_receive(net_port_t *port)
 {
     packet_t *packet = arrived;
@@ -56,12 +87,14 @@ packet_t *net_port_receive(net_port_t *port)
     return packet;
 }
 
-/* Never wants any, so that received frames get the packets that they get without a port. */
 bool net_port_give_room(net_port_t *port, packet_t *packet)
 {
     (void)port;
-    (void)packet;
-    return false;
+    if (room.count >= places) {
+        return false;
+    }
+    packet_list_add(&room, packet);
+    return true;
 }
 
 bool net_port_send(net_port_t *port, packet_t *packet)

@@ -10,6 +10,15 @@ extern bool net_port_stalls;
 /* Forgets all packets. */
 void net_port_reset(void);
 
+/* Places for packets to be filled. Without any, as at first, it wants none, and received frames get the packets that
+ * they get without a port. */
+void net_port_set_places(uint32_t count);
+bool net_port_has_places(void);
+
+/* A packet that waits there, which leaves it; NULL if there is none. And how many wait. */
+packet_t *net_port_take_room(void);
+uint32_t net_port_room(void);
+
 /* A frame was received. */
 void net_port_bring(packet_t *packet);
 

@@ -11,6 +11,7 @@ typedef struct net_port {
 } net_port_t;
 
 bool net_port_has_frame(const net_port_t *port);
+bool net_port_has_room(const net_port_t *port);
 packet_t *net_port_receive(net_port_t *port);
 bool net_port_give_room(net_port_t *port, packet_t *packet);
 bool net_port_send(net_port_t *port, packet_t *packet);

@@ -9,7 +9,7 @@ import pytest
 from checksums import check_checksums
 from host_build import build_net_driver
 from net_frames import ALL_MAC, PEER, PEER_MAC, arp_request, ethernet, udp
-from net_host import ADDRESS, MAC, UDP_BAD_LENGTH, UDP_BAD_PACKET, UDP_OK, NetHost
+from net_host import ADDRESS, MAC, UDP_BAD_LENGTH, UDP_BAD_PACKET, UDP_OK, NetHost, config
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
@@ -29,7 +29,7 @@ def net(
     """A stack that knows PEER, with a queue socket 0 on port 4000."""
     host = NetHost(net_program if request.param == "summed by the stack" else summing_program)
     if request.param == "port":
-        host.command("port")
+        host.command("port 0")
     host.receive(arp_request())
     assert host.bind(0, 4000, "queue") == UDP_OK
     yield host
@@ -127,7 +127,7 @@ def test_only_what_was_received_can_be_replied(net):
 
 def test_frames_wait_in_order_while_the_port_takes_none(summing_program):
     host = NetHost(summing_program)
-    host.command("port")
+    host.command("port 0")
     host.bind(0, 4000, "echo")
     host.command("stall 1")
     for index in range(5):
@@ -137,3 +137,62 @@ def test_frames_wait_in_order_while_the_port_takes_none(summing_program):
     assert [frame[42] for frame in echoes] == list(range(5))
     host.check()
     host.close()
+
+
+#: Places for received frames of a port, fewer than the application may hold.
+PLACES = 4
+
+
+@pytest.fixture
+def narrow(summing_program: Path) -> Iterator[NetHost]:
+    """A stack whose port has few places, with queues on ports 4000 and 4002 and an echo on 4001."""
+    host = NetHost(summing_program)
+    host.receive(arp_request())
+    host.bind(0, 4000, "queue")
+    host.bind(1, 4001, "echo")
+    host.bind(2, 4002, "queue")
+    host.command(f"port {PLACES}")
+    yield host
+    host.check()
+    host.close()
+
+
+def to_port(port: int) -> bytes:
+    return ethernet(0x0800, udp(bytes(30), dport=port))
+
+
+def hold(net: NetHost, count: int, port: int = 4000) -> None:
+    """The application leaves so many datagrams where they are."""
+    for _ in range(count):
+        assert "UDP_QUEUED" in net.receive(to_port(port), exact=False).counted
+
+
+def test_room_is_for_the_frames_that_others_send_on_again(narrow):
+    for _ in range(3 * PLACES):
+        assert narrow.receive(to_port(4001), exact=False).sent
+    assert (narrow.audit()["room"], narrow.audit()["lacks"]) == (PLACES, 0)
+
+
+def test_a_port_whose_room_the_application_holds_gets_what_else_is_free(narrow):
+    hold(narrow, PLACES - 1)
+    assert (narrow.audit()["room"], narrow.audit()["lacks"]) == (1, 0)
+    hold(narrow, 1)
+    assert (narrow.audit()["room"], narrow.audit()["lacks"]) == (0, 1)
+    narrow.command("room")
+    assert (narrow.audit()["room"], narrow.audit()["lacks"]) == (PLACES, 0)
+    assert narrow.receive(to_port(4001), exact=False).sent
+
+
+def test_what_is_dropped_because_the_application_holds_so_much_is_no_room_at_once(narrow):
+    limit = config("NET_APPLICATION_HOLD")
+    for index in range(limit):
+        hold(narrow, 1, 4000 + 2 * (index % 2))
+        narrow.command("room")
+    for left in reversed(range(PLACES)):
+        answer = narrow.receive(to_port(4000), exact=False)
+        assert answer.counted == {"UDP_DROP_HOLD": 1}
+        assert narrow.audit()["room"] == left
+    assert narrow.audit()["lacks"] == 1
+    narrow.command("room")
+    assert narrow.receive(to_port(4001), exact=False).sent
+    assert narrow.audit()["room"] == PLACES

@@ -1,0 +1,68 @@
+/* Who sees to it that the MAC has room for frames, driven by lines of text:
+ *
+ *   hold PACKETS    that many that were room for frames are the application's
+ *   let go PACKETS  so many of these are room again
+ *   frame           one comes, of no protocol
+ *   serve           the protocol service
+ *   ring            the alarm does
+ *
+ * Each tells how many packets are room for frames, in how many cycles the alarm is set to ring, or 0, and whether
+ * there is work for the protocol service.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "alarm.h"
+#include "apps/network_line.h"
+#include "context.h"
+#include "network_mac.h"
+#include "text.h"
+
+static alarm_t *refill;
+static uint32_t refill_cycles;
+
+void alarm_set(alarm_t *alarm, uint32_t cycles)
+{
+    refill = alarm;
+    refill_cycles = cycles;
+    alarm->is_set = true;
+}
+
+void alarm_repeat(alarm_t *alarm, uint32_t cycles)
+{
+    alarm_set(alarm, cycles);
+}
+
+static void ring(void)
+{
+    refill_cycles = 0;
+    refill->is_set = false;
+    refill->ring(refill);
+}
+
+int main(void)
+{
+    network_mac_reset();
+    /* That of the network's clock. */
+    refill_cycles = 0;
+    while (text_read()) {
+        const char *command = text_word(0);
+        if (strcmp(command, "hold") == 0) {
+            network_mac_hold(text_number(1));
+        } else if (strcmp(command, "let") == 0) {
+            network_mac_let_go(text_number(2));
+        } else if (strcmp(command, "frame") == 0) {
+            network_mac_receive();
+        } else if (strcmp(command, "serve") == 0) {
+            context_posts.protocol = false;
+            network_line_protocol();
+        } else if (strcmp(command, "ring") == 0) {
+            ring();
+        } else {
+            text_fail("unknown command");
+        }
+        printf("%u %u %d\n", network_mac_room(), refill_cycles, context_posts.protocol);
+        (void)fflush(stdout);
+    }
+    return 0;
+}

@@ -1,0 +1,88 @@
+"""The applications' network with a MAC that moves frames by itself: nothing of it is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from host_build import (
+    PORT_DEFINE,
+    ROOT,
+    TESTS,
+    Program,
+    build,
+    net_sources,
+    run_stepped,
+    write_headers,
+)
+from net_host import config
+
+CLOCK_HZ = 100_000_000
+REFILL_CYCLES = CLOCK_HZ // 1_000_000 * config("NETWORK_REFILL_US")
+#: What the MAC has descriptors for (fake_mac), and packets that are left then.
+PLACES = 16
+FREE = config("NET_RECEIVE_PACKETS") - PLACES
+APPS = ROOT / "firmware" / "apps"
+
+
+def build_driver(name: str, *sources: Path, sanitize: bool) -> Path:
+    soc = {"CONFIG_CLOCK_FREQUENCY": CLOCK_HZ, "CONFIG_CPU_TIERS": 1, "UARTS": 0}
+    soc["ETHMAC_INTERRUPT"] = 2
+    soc |= {f"LOCALIP{index}": index for index in range(1, 5)}
+    soc |= {f"MACADDR{index}": index for index in range(1, 7)}
+    common = [TESTS / "network_mac.c", APPS / "network_line.c", *net_sources()]
+    return build(
+        name,
+        [TESTS / f"{name}.c", *sources, *common],
+        sanitize=sanitize,
+        include=[TESTS / "fake_mac", write_headers("network", soc=soc), TESTS],
+        defines=["CONTEXT_POLLED", PORT_DEFINE],
+    )
+
+
+def test_the_service_sees_what_comes_between_any_two_of_its_instructions():
+    # Optimised, as it is the compiler's order of stores that is on trial.
+    run_stepped(build_driver("network_step_driver", sanitize=False))
+
+
+@pytest.fixture
+def mac() -> Iterator[Program]:
+    sources = [TESTS / "text.c", APPS / "network.c"]
+    program = Program(build_driver("network_room_driver", *sources, sanitize=True))
+    yield program
+    program.close()
+
+
+def tell(mac: Program, command: str) -> tuple[int, int, int]:
+    """Packets that are room, cycles of the alarm, and whether the service has work."""
+    (line,) = mac.command(command)
+    room, cycles, posted = map(int, line.split())
+    return room, cycles, posted
+
+
+def test_a_mac_with_room_gets_no_more(mac):
+    tell(mac, f"hold {PLACES - 1}")
+    assert tell(mac, "serve") == (1, 0, 0)
+
+
+def test_a_mac_whose_room_the_application_holds_gets_the_rest_in_a_while(mac):
+    tell(mac, f"hold {PLACES}")
+    assert tell(mac, "serve") == (0, REFILL_CYCLES, 0)
+    assert tell(mac, "serve") == (0, REFILL_CYCLES, 0)
+    assert tell(mac, "ring") == (0, 0, 1)
+    assert tell(mac, "serve") == (FREE, 0, 0)
+
+
+def test_while_frames_come_it_gets_no_more_however_often_its_room_ends(mac):
+    tell(mac, f"hold {PLACES}")
+    tell(mac, "serve")
+    for _ in range(3):
+        tell(mac, "let go 1")
+        tell(mac, "frame")
+        tell(mac, "serve")
+        tell(mac, "hold 1")
+        tell(mac, "ring")
+        assert tell(mac, "serve") == (0, REFILL_CYCLES, 0)
+    tell(mac, "ring")
+    assert tell(mac, "serve") == (FREE, 0, 0)
