@@ -53,26 +53,14 @@ def small_core(tiers: int, **more) -> CoreParams:
     return CoreParams(tiers=tiers, **(options | more))
 
 
-class Bench(Elaboratable):
-    """A core whose inputs are free, and the properties of a check.
+class BareBench(Elaboratable):
+    """Whatever is added to `m`, and the properties of a check.
 
     Everything is combinational or in the domain ``sync``. After reset all state has its initial
     value and stays there for no cycle: the first step is the first cycle of operation.
-
-    ``program`` are words by their address in local instruction memory; all other words are free,
-    and a fetch need not find what an earlier one of the same address found. With ``window`` the
-    words outside the program repeat every 16 words and never change.
     """
 
-    def __init__(
-        self,
-        params: CoreParams,
-        *,
-        program: dict[int, int] | None = None,
-        window: bool = False,
-        errors: bool = False,
-        reset: bool = False,
-    ) -> None:
+    def __init__(self, params: CoreParams, *, reset: bool = False) -> None:
         self.params = params
         self.m = Module()
         self.domain = ClockDomain("sync", reset_less=not reset)
@@ -91,11 +79,129 @@ class Bench(Elaboratable):
         self.zero_rows: list[tuple[str, int]] = []
         #: Wires of the flattened design that are free instead of driven.
         self.cuts: list[str] = []
-        self.core = self.add_core("core", program or {}, window=window, errors=errors)
-        self.channels = [rvfi_channel(self.core, params, n) for n in range(CHANNELS)]
 
     def elaborate(self, platform) -> Module:
         return self.m
+
+    # Values.
+
+    def any_value(self, width: int, name: str) -> Signal:
+        """A value that may change in every cycle."""
+        signal = Signal(width, name=f"any_{name}")
+        self.m.d.comb += signal.eq(AnySeq(width))
+        return signal
+
+    def any_constant(self, width: int, name: str) -> Signal:
+        """A value that is the same in every cycle of a trace."""
+        signal = Signal(width, name=f"some_{name}")
+        self.m.d.comb += signal.eq(AnyConst(width))
+        return signal
+
+    def past(self, value, cycles: int = 1) -> Signal:
+        """What the value was so many cycles ago; 0 before there was one."""
+        for _ in range(cycles):
+            before = Signal.like(Value.cast(value), name="past", init=0)
+            self.m.d.sync += before.eq(value)
+            value = before
+        return value
+
+    def named(self, value, name: str) -> Signal:
+        """The value under a name of its own, to be seen in traces."""
+        value = Value.cast(value)
+        signal = Signal(len(value), name=name)
+        self.m.d.comb += signal.eq(value)
+        return signal
+
+    def held(self, sets, clears=0, name: str = "held") -> Signal:
+        """Set from the cycle after `sets` on until the one after `clears`."""
+        signal = Signal(name=name)
+        self.m.d.sync += signal.eq((signal | sets) & ~clears)
+        return signal
+
+    def watch(self, wire: str, width: int) -> Signal:
+        """A wire inside the core, named as in the flattened design."""
+        if wire not in self._watches:
+            name = f"watched__{len(self.watched)}"
+            self._watches[wire] = Signal(width, name=name)
+            self.watched[name] = wire
+        return self._watches[wire]
+
+    def cut(self, wire: str) -> None:
+        """Let the wire, named as in the flattened design, have any value in every cycle."""
+        self.cuts.append(wire)
+
+    # Properties.
+
+    def prove(self, name: str, trigger, condition, *, seen: bool = True) -> None:
+        """Whenever `trigger` holds, `condition` does.
+
+        That `trigger` can hold is checked too, unless it need not be `seen` here: then another
+        check proves the same with another program.
+        """
+        self.always(name, ~_bool(trigger) | _bool(condition))
+        if seen:
+            self.cover(name, trigger)
+
+    def always(self, name: str, condition) -> None:
+        """The condition holds in every cycle."""
+        self.m.d.comb += Assert(*self._property(PROVED, name, condition))
+
+    def cover(self, name: str, condition) -> None:
+        """The condition can hold."""
+        self.m.d.comb += Cover(*self._property(COVERED, name, condition))
+
+    def assume(self, condition) -> None:
+        """Look only at traces in which the condition always holds."""
+        self._assumptions += 1
+        self.m.d.comb += Assume(*self._property(ASSUMED, str(self._assumptions), condition))
+
+    def assume_at_start(self, condition) -> None:
+        """An unbounded proof begins in any state in which the condition holds."""
+        wire = f"start__{len(self.at_start)}"
+        self.at_start.append(wire)
+        self.named(_bool(condition), wire).attrs["keep"] = 1
+
+    def _property(self, kind: str, name: str, condition) -> tuple[Value, str]:
+        """The condition, also as a wire of its own, and the property's message."""
+        if kind + name in self._names:
+            raise ValueError(f"a check must not have two properties named {name!r}")
+        self._names.add(kind + name)
+        return self.named(_bool(condition), kind + name), kind + name
+
+    # RTLIL.
+
+    def rtlil(self) -> str:
+        """The design as module ``top``; every property cell has its property's name."""
+        # What is watched is an input until the design is flat.
+        ports = [
+            *self._watches.values(),
+            self.domain.clk,
+            *([] if self.domain.rst is None else [self.domain.rst]),
+        ]
+        text = rtlil.convert(self, name="top", ports=ports, emit_src=False)
+        return _name_properties(text)
+
+
+class Bench(BareBench):
+    """A core whose inputs are free, and the properties of a check.
+
+    ``program`` are words by their address in local instruction memory; all other words are free,
+    and a fetch need not find what an earlier one of the same address found. With ``window`` the
+    words outside the program repeat every 16 words and never change.
+    """
+
+    def __init__(
+        self,
+        params: CoreParams,
+        *,
+        program: dict[int, int] | None = None,
+        window: bool = False,
+        errors: bool = False,
+        reset: bool = False,
+    ) -> None:
+        super().__init__(params, reset=reset)
+        self.core = self.add_core("core", program or {}, window=window, errors=errors)
+        self.channels = [rvfi_channel(self.core, params, n) for n in range(CHANNELS)]
 
     def add_core(
         self,
@@ -154,112 +260,14 @@ class Bench(Elaboratable):
                     ]
         return words
 
-    # Values.
-
-    def any_value(self, width: int, name: str) -> Signal:
-        """A value that may change in every cycle."""
-        signal = Signal(width, name=f"any_{name}")
-        self.m.d.comb += signal.eq(AnySeq(width))
-        return signal
-
-    def any_constant(self, width: int, name: str) -> Signal:
-        """A value that is the same in every cycle of a trace."""
-        signal = Signal(width, name=f"some_{name}")
-        self.m.d.comb += signal.eq(AnyConst(width))
-        return signal
-
-    def past(self, value, cycles: int = 1) -> Signal:
-        """What the value was so many cycles ago; 0 before there was one."""
-        for _ in range(cycles):
-            before = Signal.like(Value.cast(value), name="past", init=0)
-            self.m.d.sync += before.eq(value)
-            value = before
-        return value
-
-    def named(self, value, name: str) -> Signal:
-        """The value under a name of its own, to be seen in traces."""
-        value = Value.cast(value)
-        signal = Signal(len(value), name=name)
-        self.m.d.comb += signal.eq(value)
-        return signal
-
-    def held(self, sets, clears=0, name: str = "held") -> Signal:
-        """Set from the cycle after `sets` on until the one after `clears`."""
-        signal = Signal(name=name)
-        self.m.d.sync += signal.eq((signal | sets) & ~clears)
-        return signal
-
     def trap_cause(self) -> Signal:
         """The cause of the trap in channel 0, if that is one."""
         return self.past(self.core._commit.trap.cause)
-
-    def watch(self, wire: str, width: int) -> Signal:
-        """A wire inside the core, named as in the flattened design."""
-        if wire not in self._watches:
-            name = f"watched__{len(self.watched)}"
-            self._watches[wire] = Signal(width, name=name)
-            self.watched[name] = wire
-        return self._watches[wire]
-
-    def cut(self, wire: str) -> None:
-        """Let the wire, named as in the flattened design, have any value in every cycle."""
-        self.cuts.append(wire)
 
     def x0_is_zero(self, core: str = "core") -> None:
         """Use that row 0 of each tier's registers is never written, as `isolation` proves."""
         for tier in range(self.params.contexts):
             self.zero_rows.append((f"{core}.operands.registers", 32 * tier))
-
-    # Properties.
-
-    def prove(self, name: str, trigger, condition, *, seen: bool = True) -> None:
-        """Whenever `trigger` holds, `condition` does.
-
-        That `trigger` can hold is checked too, unless it need not be `seen` here: then another
-        check proves the same with another program.
-        """
-        self.always(name, ~_bool(trigger) | _bool(condition))
-        if seen:
-            self.cover(name, trigger)
-
-    def always(self, name: str, condition) -> None:
-        """The condition holds in every cycle."""
-        self.m.d.comb += Assert(*self._property(PROVED, name, condition))
-
-    def cover(self, name: str, condition) -> None:
-        """The condition can hold."""
-        self.m.d.comb += Cover(*self._property(COVERED, name, condition))
-
-    def assume(self, condition) -> None:
-        """Look only at traces in which the condition always holds."""
-        self._assumptions += 1
-        self.m.d.comb += Assume(*self._property(ASSUMED, str(self._assumptions), condition))
-
-    def assume_at_start(self, condition) -> None:
-        """An unbounded proof begins in any state in which the condition holds."""
-        wire = f"start__{len(self.at_start)}"
-        self.at_start.append(wire)
-        self.named(_bool(condition), wire).attrs["keep"] = 1
-
-    def _property(self, kind: str, name: str, condition) -> tuple[Value, str]:
-        """The condition, also as a wire of its own, and the property's message."""
-        if kind + name in self._names:
-            raise ValueError(f"a check must not have two properties named {name!r}")
-        self._names.add(kind + name)
-        return self.named(_bool(condition), kind + name), kind + name
-
-    # RTLIL.
-
-    def rtlil(self) -> str:
-        """The design as module ``top``; every property cell has its property's name."""
-        # What is watched is an input until the design is flat.
-        ports = [
-            *self._watches.values(),
-            self.domain.clk,
-            *([] if self.domain.rst is None else [self.domain.rst]),
-        ]
-        text = rtlil.convert(self, name="top", ports=ports, emit_src=False)
-        return _name_properties(text)
 
 
 class _Elaborated(Elaboratable):

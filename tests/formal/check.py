@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .bench import Bench
+from .bench import BareBench
 
 
 class Method(enum.Enum):
@@ -34,7 +34,7 @@ class Check:
     name: str
     #: What is proved, in one line.
     claim: str
-    build: Callable[[], Bench]
+    build: Callable[[], BareBench]
     #: Cycles, as the method says.
     depth: int
     method: Method = Method.BOUNDED

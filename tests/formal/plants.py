@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .planting import Plant
+from .plants_of_caches import PLANTS as OF_CACHES
 from .plants_of_instructions import PLANTS as OF_INSTRUCTIONS
 
 _OF_TIERS = [
@@ -296,14 +297,6 @@ _OF_TIERS = [
         finds=("is_the_word",),
     ),
     Plant(
-        name="cache-overlooks-the-tag",
-        module="cache.tags",
-        text="self.hit.eq((read.data == Cat(1, tag)) & ~self.clearing),",
-        bug="self.hit.eq(read.data[0] & ~self.clearing),",
-        check="fetches-1-cached",
-        finds=("is_the_word",),
-    ),
-    Plant(
         name="local-code-has-the-fault-of-the-bus",
         module="frontend.fetch",
         text="arrival.faults.eq(Mux(f_local, 0, slow_faults))",
@@ -336,4 +329,6 @@ _OF_TIERS = [
         finds=("goes_on", "interrupted_between"),
     ),
 ]
-PLANTS: dict[str, Plant] = {plant.name: plant for plant in (*OF_INSTRUCTIONS, *_OF_TIERS)}
+PLANTS: dict[str, Plant] = {
+    plant.name: plant for plant in (*OF_INSTRUCTIONS, *_OF_TIERS, *OF_CACHES)
+}

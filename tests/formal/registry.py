@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from . import bus, chains, csrs, debug, fetches, instructions, isolation, priority, progress, twins
+from . import (
+    bus,
+    chains,
+    csrs,
+    data_cache,
+    debug,
+    fetches,
+    instructions,
+    isolation,
+    priority,
+    progress,
+    twins,
+)
 from .check import Check
 from .solve import Verdict, solve
 
@@ -17,6 +29,7 @@ CHECKS: dict[str, Check] = {
         chains,
         csrs,
         bus,
+        data_cache,
         fetches,
         debug,
     )
