@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 from amaranth.asserts import AnyConst, AnySeq
@@ -21,6 +22,8 @@ from amaranth.hdl import (
     Signal,
     Value,
 )
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
 from tierv.rtl.params import CachedRegion, CoreParams, Region
@@ -36,7 +39,19 @@ DMEM = Region(base=0x1000, size_bytes=1 << 10)
 CACHED = CachedRegion(base=0x2_0000, size_bytes=1 << 17)
 
 
-def small_core(tiers: int, **more) -> CoreParams:
+@dataclass(frozen=True, kw_only=True)
+class TinyParams(CoreParams):
+    """Caches smaller than any that is worth building."""
+
+    def _check_caches(self) -> None:
+        """Any powers of two will do."""
+
+
+#: Two lines of two words: whatever can happen, happens within a few cycles.
+TINY_DATA_CACHE = {"dcache_bytes": 16, "cache_line_bytes": 8, "cached": CACHED}
+
+
+def small_core(tiers: int, *, kind: type[CoreParams] = CoreParams, **more) -> CoreParams:
     """The core as it is proved: everything that isn't needed for its function left out."""
     options = {
         "lines": 2,
@@ -50,7 +65,7 @@ def small_core(tiers: int, **more) -> CoreParams:
         "rvfi": True,
         "altops": True,
     }
-    return CoreParams(tiers=tiers, **(options | more))
+    return kind(tiers=tiers, **(options | more))
 
 
 class BareBench(Elaboratable):
@@ -117,6 +132,12 @@ class BareBench(Elaboratable):
         signal = Signal(name=name)
         self.m.d.sync += signal.eq((signal | sets) & ~clears)
         return signal
+
+    def row(self, memory: Memory, address: Value) -> Value:
+        """What a memory holds, which has not been elaborated yet."""
+        port = memory.read_port(domain="comb")
+        self.m.d.comb += port.addr.eq(address)
+        return port.data
 
     def watch(self, wire: str, width: int) -> Signal:
         """A wire inside the core, named as in the flattened design."""
@@ -214,7 +235,8 @@ class Bench(BareBench):
     ) -> Core:
         """Another core, its inputs free but for `inputs`; its parts are attributes at once."""
         core = Core(self.params)
-        self.m.submodules[name] = _Elaborated(core)
+        opened(core)
+        self.m.submodules[name] = core
         for port, member in core.signature.members.items():
             if member.flow is not In or port in ("imem_read_data", "wb_ack", "wb_err"):
                 continue
@@ -270,15 +292,11 @@ class Bench(BareBench):
             self.zero_rows.append((f"{core}.operands.registers", 32 * tier))
 
 
-class _Elaborated(Elaboratable):
-    """A component whose `elaborate` has been called, so that its parts can be referred to."""
-
-    def __init__(self, component: Core) -> None:
-        component._MustUse__silence = True
-        self._module = component.elaborate(None)
-
-    def elaborate(self, platform) -> Module:
-        return self._module
+def opened(component: wiring.Component) -> Module:
+    """Elaborate a component at once, so that its parts can be referred to."""
+    module = component.elaborate(None)
+    component.elaborate = lambda platform: module
+    return module
 
 
 def _bool(value) -> Value:

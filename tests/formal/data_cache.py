@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Mux, Signal, Value
 from amaranth.lib import data, wiring
 
 from tierv.rtl.cache.data import QUEUE_DEPTH, DataCache
@@ -13,28 +12,11 @@ from tierv.rtl.cache.port import STORE, MemoryPort
 from tierv.rtl.layouts import PC_BITS
 from tierv.rtl.params import CoreParams
 
-from .bench import CACHED, BareBench, is_local, select
+from .bench import TINY_DATA_CACHE, BareBench, TinyParams, is_local, opened, select
 from .check import Check, Method
 
-
-@dataclass(frozen=True, kw_only=True)
-class TinyParams(CoreParams):
-    """Caches smaller than any that is worth building."""
-
-    def _check_caches(self) -> None:
-        """Any powers of two will do."""
-
-
-#: Two lines of two words: whatever can happen, happens within a few cycles.
-TINY = TinyParams(tiers=4, dcache_bytes=16, cache_line_bytes=8, cached=CACHED)
+TINY = TinyParams(tiers=4, **TINY_DATA_CACHE)
 USUAL = CoreParams(tiers=4, dcache_bytes=8 << 10)
-
-
-def opened(component: wiring.Component) -> Module:
-    """Elaborate a component at once, so that its parts can be referred to."""
-    module = component.elaborate(None)
-    component.elaborate = lambda platform: module
-    return module
 
 
 class CacheBench(BareBench):
@@ -148,12 +130,6 @@ class CacheBench(BareBench):
         #: The byte's word was read, in an error.
         self.broken = self.held(fails, ~self.busy, "broken")
 
-    def row(self, memory, address: Value) -> Value:
-        """What a memory holds."""
-        port = memory.read_port(domain="comb")
-        self.m.d.comb += port.addr.eq(address)
-        return port.data
-
     def byte(self, word: Value) -> Value:
         return word.word_select(self.lane, 8)
 
@@ -173,7 +149,7 @@ class CacheBench(BareBench):
         return word[self.line_bits : self.index_bits]
 
     def is_cached(self, word: Value) -> Value:
-        return is_local(Cat(0, 0, word), self.params.cached)
+        return is_local(word << 2, self.params.cached)
 
 
 def _inputs(part: wiring.Component) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     bus,
+    cached_accesses,
     chains,
     csrs,
     data_cache,
@@ -29,6 +30,7 @@ CHECKS: dict[str, Check] = {
         chains,
         csrs,
         bus,
+        cached_accesses,
         data_cache,
         fetches,
         debug,
