@@ -64,8 +64,11 @@
 #define NET_SENT_BATCH 4
 #endif
 
-/* While the application holds that many, a MAC with rings in local memory has no room for frames. So many
- * microseconds later it gets the rest: what then comes for the application is dropped, once in that time. */
+/* In so many microseconds, so many datagrams are dropped for which the application has no room, and those for which
+ * the packets are that it leaves; more the MAC drops, whoever they are for. */
+#ifndef NET_EXCESS_DROPS
+#define NET_EXCESS_DROPS 8
+#endif
 #ifndef NETWORK_REFILL_US
 #define NETWORK_REFILL_US 1000
 #endif
@@ -263,6 +266,7 @@ _Static_assert(NET_BUFFER_BYTES >= 1514 && NET_BUFFER_BYTES % 4 == 0,
 _Static_assert(NET_APPLICATION_HOLD < NET_RECEIVE_PACKETS,
               "NET_APPLICATION_HOLD must leave a receive packet to the urgent tiers");
 _Static_assert(NET_APPLICATION_HOLD > 0, "NET_APPLICATION_HOLD must not be 0");
+_Static_assert(NET_EXCESS_DROPS > 0, "NET_EXCESS_DROPS must not be 0");
 _Static_assert(NETWORK_REFILL_US > 0 && NETWORK_REFILL_US <= 1000000,
               "NETWORK_REFILL_US must be from 1 to 1000000");
 _Static_assert(NET_PROTOCOL_PACKETS > 0, "ARP requests need a packet of NET_PROTOCOL_PACKETS");

@@ -7,6 +7,9 @@
 /* Frames that the protocol service takes before it looks for packets to give back. */
 enum { FRAMES_AT_ONCE = 8 };
 
+/* So often it does both before the rest of the protocol service has its turn. */
+enum { ROUNDS_AT_ONCE = 4 };
+
 net_t network;
 ethmac_t network_mac;
 dhcp_client_t network_dhcp;
@@ -145,23 +148,36 @@ static inline void serve(void (*wake_driver)(void))
     COMPILER_BARRIER();
 }
 
-static inline void serve_all(void (*wake_driver)(void))
+/* Rounds until there is nothing to do; false if that took too many, and others have waited long enough. */
+static inline bool serve_all(void (*wake_driver)(void), uint32_t *rounds_left)
 {
     do {
+        if (*rounds_left == 0) {
+            return false;
+        }
+        --*rounds_left;
         serve(wake_driver);
     } while (net_pending(&network) || ticks_due != ticks_done);
     tell_in_time();
+    return true;
 }
 
 void network_protocol(void (*wake_driver)(void))
 {
+    uint32_t rounds_left = ROUNDS_AT_ONCE;
+
 #if NETWORK_MAC_IN_PROTOCOL
     do {
         looks = true;
         COMPILER_BARRIER();
-        serve_all(wake_driver);
+        if (!serve_all(wake_driver, &rounds_left)) {
+            context_post_protocol();
+            return;
+        }
     } while (listen_again());
 #else
-    serve_all(wake_driver);
+    if (!serve_all(wake_driver, &rounds_left)) {
+        context_post_protocol();
+    }
 #endif
 }

@@ -11,42 +11,14 @@
 /* After so many bytes of frames a line that is more urgent comes first. */
 enum { MOST_BYTES = 512 };
 
+enum { REFILL_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * NETWORK_REFILL_US };
+
 static void wake(void)
 {
     irq_kick(ETHMAC_INTERRUPT);
 }
 
 #if NETWORK_MAC_IN_PROTOCOL
-
-enum { REFILL_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * NETWORK_REFILL_US };
-
-static void ring_refill(alarm_t *alarm)
-{
-    (void)alarm;
-    context_post_protocol();
-}
-
-static alarm_t refill = {.ring = ring_refill};
-
-/* Frames that had come when the MAC had no room left, and the alarm was set. */
-static uint32_t received_before;
-static bool waits;
-
-/* Refills the MAC if nothing has come for as long as the alarm takes. */
-static inline void keep_room(void)
-{
-    if (LIKELY(!net_lacks_room(&network)) || refill.is_set) {
-        return;
-    }
-    if (waits && ethmac_received(&network_mac) == received_before) {
-        net_refill(&network);
-        waits = false;
-    } else {
-        received_before = ethmac_received(&network_mac);
-        waits = true;
-        alarm_set(&refill, REFILL_CYCLES);
-    }
-}
 
 /* Passes the line on to tier 1, which works the MAC. */
 static void serve(void *context, bool pending)
@@ -58,10 +30,6 @@ static void serve(void *context, bool pending)
 }
 
 #else
-
-static inline void keep_room(void)
-{
-}
 
 /* Longest path: network_interrupt() with MOST_BYTES; shares the network's rings with tier 1. */
 static void serve(void *context, bool pending)
@@ -93,6 +61,18 @@ static void tick(alarm_t *alarm)
 
 static alarm_t second = {.ring = tick};
 
+/* net_refill() is due: written by the interrupt service, and by the protocol service when it has been done. */
+static volatile bool refill_is_due;
+
+static void ring_refill(alarm_t *alarm)
+{
+    (void)alarm;
+    refill_is_due = true;
+    context_post_protocol();
+}
+
+static alarm_t refill = {.ring = ring_refill};
+
 void network_line_init(uint32_t priority)
 {
 #if !NETWORK_MAC_IN_PROTOCOL
@@ -104,10 +84,17 @@ void network_line_init(uint32_t priority)
 #endif
     irq_describe(ETHMAC_INTERRUPT, ETHMAC_RECEIVE_FRAMES, frames_received);
     alarm_set(&second, NETWORK_SECOND_CYCLES);
+    net_refill(&network);
 }
 
 void network_line_protocol(void)
 {
+    if (UNLIKELY(refill_is_due)) {
+        refill_is_due = false;
+        net_refill(&network);
+    }
     network_protocol(wake);
-    keep_room();
+    if (UNLIKELY(net_wants_refill(&network)) && !refill.is_set) {
+        alarm_set(&refill, REFILL_CYCLES);
+    }
 }

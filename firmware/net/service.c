@@ -114,7 +114,12 @@ INLINE void dispose(net_t *net, net_port_t *port, packet_t *packet, net_verdict_
     if (verdict == NET_TRANSMIT) {
         transmit(net, port, packet);
     } else if (verdict != NET_KEPT) {
-        release(net, verdict == NET_FREE ? port : NULL, packet);
+        if (LIKELY(verdict == NET_FREE)) {
+            release(net, port, packet);
+        } else {
+            packet->next = net->parked;
+            net->parked = packet;
+        }
     }
 }
 
@@ -149,9 +154,17 @@ static COLD void send_waiting(net_t *net)
 
 COLD void net_refill(net_t *net)
 {
-    while (RING_COUNT(&net->free) != 0
-           && net_port_give_room(net->port, RING_FIRST(&net->free))) {
-        (void)RING_POP(&net->free);
+    net_port_t *port = net_port(net);
+    packet_t *packet;
+
+    net->excess_left = NET_EXCESS_DROPS;
+    while ((packet = take_first(&net->parked)) != NULL) {
+        release(net, port, packet);
+    }
+    if (port != NULL && !net_port_has_room(port)) {
+        while (RING_COUNT(&net->free) != 0 && net_port_give_room(port, RING_FIRST(&net->free))) {
+            (void)RING_POP(&net->free);
+        }
     }
 }
 

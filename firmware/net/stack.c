@@ -12,6 +12,7 @@ void net_init(net_t *net, const ethernet_address_t *mac)
 {
     __builtin_memset(net, 0, sizeof(*net));
     net->allowance = UINT32_MAX;
+    net->excess_left = UINT32_MAX;
     net->mac = *mac;
     net->mac_first_word = mac->half[0] | ((uint32_t)mac->half[1] << 16);
     net->mac_last_word = mac->half[1] | ((uint32_t)mac->half[2] << 16);

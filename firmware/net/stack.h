@@ -46,7 +46,7 @@ typedef enum {
     NET_FREE,     /* nothing: it goes home */
     NET_TRANSMIT, /* it is a frame to be sent, length_bytes long */
     NET_KEPT,     /* someone else owns it now */
-    NET_PARK      /* a received one goes home, where it is no room for the port before net_refill() */
+    NET_PARK      /* a received one goes home with net_refill() */
 } net_verdict_t;
 
 /* Something else in the protocol tier that wants to be called once a second. */
@@ -70,6 +70,8 @@ typedef struct net {
     uint32_t held;
     packet_t *spare;
     packet_t *serial;
+    packet_t *parked;     /* until net_refill() */
+    uint32_t excess_left; /* datagrams that are dropped for want of the application's room until packets are parked */
     uint32_t added[PACKET_HOMES]; /* packets given, by home */
     struct udp_socket *buckets[UDP_BUCKETS];
     net_counters_t counters;
@@ -145,16 +147,18 @@ static inline net_port_t *net_port(const net_t *net)
     return NET_HAS_PORT ? net->port : NULL;
 }
 
-/* True if the port has no room, because the application holds so many packets, while others are free. They are
- * for everybody else, so that net_refill() has to follow; but frames for the application that would fill them are
- * dropped (NET_PARK), so that it has to follow not at once: how soon decides what a flood of those costs. */
-static inline bool net_lacks_room(const net_t *net)
-{
-    return net_port(net) != NULL && !net_port_has_room(net->port) && RING_COUNT(&net->free) != 0;
-}
-
-/* Gives the port what room it has places for. */
+/* Datagrams for which the application has no room are dropped, which costs time. So that a flood of them leaves it
+ * enough to go on, after NET_EXCESS_DROPS of them the packets of those that follow are out of use until net_refill();
+ * when none is left the MAC drops what comes, which costs nothing. Without a call there is no such limit. */
 void net_refill(net_t *net);
+
+/* True if net_refill() has to follow, in a while: such datagrams have been dropped; or the port has no room since the
+ * application holds so many packets, but others are free, which are for everybody else. */
+static inline bool net_wants_refill(const net_t *net)
+{
+    return net->excess_left < NET_EXCESS_DROPS
+           || (net_port(net) != NULL && !net_port_has_room(net->port) && RING_COUNT(&net->free) != 0);
+}
 
 /* True if received frames wait. */
 static inline bool net_frames_wait(const net_t *net)
@@ -202,6 +206,17 @@ void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict);
 static inline net_verdict_t net_drop(net_t *net, net_counter_t reason)
 {
     net->counters.counts[reason]++;
+    return NET_FREE;
+}
+
+/* The same of one for which the application has no room. */
+static inline net_verdict_t net_drop_excess(net_t *net, net_counter_t reason)
+{
+    net->counters.counts[reason]++;
+    if (net->excess_left == 0) {
+        return NET_PARK;
+    }
+    net->excess_left--;
     return NET_FREE;
 }
 

@@ -143,7 +143,8 @@ INLINE net_verdict_t turn(net_t *net, packet_t *packet, net_counter_t counter)
 }
 
 /* Sends a payload back to where its packet came from, in headers of its own. */
-static __attribute__((noinline)) net_verdict_t reply_anew(net_t *net, packet_t *packet, net_counter_t counter)
+static __attribute__((noinline)) net_verdict_t reply_anew(net_t *net, packet_t *packet,
+                                                          net_counter_t counter)
 {
     if (packet->peer_port == 0 || net->address == 0
         || packet->payload_bytes > PACKET_PAYLOAD_BYTES) {
@@ -190,12 +191,11 @@ static net_verdict_t queue(net_t *net, udp_socket_t *socket, packet_t *packet)
 {
     if (net->held >= NET_APPLICATION_HOLD) {
         socket->dropped++;
-        net_count(net, COUNT_UDP_DROP_HOLD);
-        return NET_PARK;
+        return net_drop_excess(net, COUNT_UDP_DROP_HOLD);
     }
     if (!RING_PUSH(&socket->inbox, packet)) {
         socket->dropped++;
-        return net_drop(net, COUNT_UDP_DROP_SOCKET_FULL);
+        return net_drop_excess(net, COUNT_UDP_DROP_SOCKET_FULL);
     }
     net->held++;
     net->to_application = true;

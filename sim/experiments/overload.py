@@ -50,9 +50,9 @@ class Overload(Experiment):
     title = "Overload"
     reference = "floods that stop other stacks: zephyr #7571, smoltcp #848, picoTCP #140"
     pass_line = (
-        "B with a share of 20 %: at ten times the sustained rate 90 % of the best is delivered,"
-        " beside the sink the computation keeps its share, and no serial byte and no LIN response"
-        " is lost at any load"
+        "B: at ten times the sustained rate 90 % of the best is delivered, no serial byte and no"
+        " LIN response is lost at any load, and beside the sink the computation keeps a share of"
+        " 20 %"
     )
     length_unit = "cycles of flood"
     short_length = 3_000_000
@@ -142,12 +142,15 @@ def _headline(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def _passes(rows: list[dict[str, Any]]) -> bool:
-    share = SHARES[-1]
-    own = [row for row in rows if (row["build"], row["share (%)"]) == (Build.BANKED, share)]
+    own = [row for row in rows if row["build"] == Build.BANKED]
     flat = all(
-        _flatness(_chosen(rows, Build.BANKED, service, share)) >= _FLAT for service in SERVICES
+        _flatness(_chosen(rows, Build.BANKED, service, share)) >= _FLAT
+        for service in SERVICES
+        for share in SHARES
     )
-    kept = all(row["computation left (%)"] >= share for row in own if row["service"] == "sink")
+    kept = all(
+        row["computation left (%)"] >= row["share (%)"] for row in own if row["service"] == "sink"
+    )
     whole = not any(row["serial bytes lost"] or row["LIN responses lost"] for row in own)
     return flat and kept and whole
 

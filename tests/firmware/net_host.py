@@ -169,7 +169,7 @@ class NetHost:
         assert values["UDP_SENT_LATER"] == sums[2] + where["waiting"]
         assert values["FAULT_RING_FULL"] == 0
         places = ("free", "spare", "supply", "inboxes", "taken", "kept", "waiting", "stalled")
-        places += ("room",)
+        places += ("room", "parked")
         assert sum(where[place] for place in places) == where["all"]
         assert where["pending"] == 0
 

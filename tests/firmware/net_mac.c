@@ -146,15 +146,14 @@ static void do_overfill(net_t *net)
     }
 }
 
-/* port PLACES: the stack has a port from now on, which has so many places for packets to be filled; room: it gets
- * more of them. */
+/* port PLACES: the stack has a port from now on, which has so many places for packets to be filled. */
 bool net_mac_run(net_t *net, const char *command)
 {
     if (strcmp(command, "port") == 0) {
         net->port = &net_test_port;
         net_port_set_places(text_number(1));
         net_refill(net);
-    } else if (strcmp(command, "room") == 0) {
+    } else if (strcmp(command, "free") == 0) {
         net_refill(net);
     } else if (strcmp(command, "frame") == 0) {
         do_frame(net);
@@ -172,6 +171,6 @@ bool net_mac_run(net_t *net, const char *command)
 void net_mac_report(const net_t *net)
 {
     printf("stalled %" PRIu32 "\n", stalled.count);
-    printf("lacks %d\n", net_lacks_room(net));
+    printf("wants %d\n", net_wants_refill(net));
     printf("room %" PRIu32 "\n", net_port_room());
 }

@@ -23,7 +23,7 @@ void net_mac_hand_over(net_t *net, bool for_application);
 /* The protocol tier does its work, which includes so many received frames; then the driver. */
 void net_mac_serve(net_t *net, uint32_t frames);
 
-/* How many packets the driver and the port have, and whether the port lacks room. */
+/* How many packets the driver and the port have, and whether packets that are out of use are wanted. */
 void net_mac_report(const net_t *net);
 
 #endif

@@ -32,7 +32,7 @@ void report_counters(const net_t *net)
 
 void report_packets(net_t *net)
 {
-    uint32_t waiting = 0, spare = 0;
+    uint32_t waiting = 0, spare = 0, parked = 0;
 
     for (uint32_t i = 0; i < ARP_ENTRIES; i++) {
         waiting += net->arp.entries[i].waiting != NULL;
@@ -40,7 +40,11 @@ void report_packets(net_t *net)
     for (packet_t *packet = net->spare; packet != NULL; packet = packet->next) {
         spare++;
     }
+    for (packet_t *packet = net->parked; packet != NULL; packet = packet->next) {
+        parked++;
+    }
     printf("free %" PRIu32 "\n", RING_COUNT(&net->free));
+    printf("parked %" PRIu32 "\n", parked);
     printf("spare %" PRIu32 "\n", spare);
     printf("supply %" PRIu32 "\n", RING_COUNT(&net->supply));
     printf("waiting %" PRIu32 "\n", waiting);

@@ -3,6 +3,7 @@
  *   hold PACKETS    that many that were room for frames are the application's
  *   let go PACKETS  so many of these are room again
  *   frame           one comes, of no protocol
+ *   flood           one comes now, and one each time that the stack looks for a frame, many times
  *   serve           the protocol service
  *   ring            the alarm does
  *
@@ -17,6 +18,8 @@
 #include "context.h"
 #include "network_mac.h"
 #include "text.h"
+
+enum { FLOOD_FRAMES = 1000 };
 
 static alarm_t *refill;
 static uint32_t refill_cycles;
@@ -40,6 +43,14 @@ static void ring(void)
     refill->ring(refill);
 }
 
+static uint32_t flood_left;
+
+static void flood(void)
+{
+    network_mac_receive();
+    network_mac_meanwhile = --flood_left != 0 ? flood : NULL;
+}
+
 int main(void)
 {
     network_mac_reset();
@@ -53,6 +64,9 @@ int main(void)
             network_mac_let_go(text_number(2));
         } else if (strcmp(command, "frame") == 0) {
             network_mac_receive();
+        } else if (strcmp(command, "flood") == 0) {
+            flood_left = FLOOD_FRAMES;
+            flood();
         } else if (strcmp(command, "serve") == 0) {
             context_posts.protocol = false;
             network_line_protocol();

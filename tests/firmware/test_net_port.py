@@ -141,17 +141,17 @@ def test_frames_wait_in_order_while_the_port_takes_none(summing_program):
 
 #: Places for received frames of a port, fewer than the application may hold.
 PLACES = 4
+EXCESS = config("NET_EXCESS_DROPS")
 
 
-@pytest.fixture
-def narrow(summing_program: Path) -> Iterator[NetHost]:
-    """A stack whose port has few places, with queues on ports 4000 and 4002 and an echo on 4001."""
+@pytest.fixture(params=[False, True], ids=["rings", "port"])
+def flooded(summing_program: Path, request: pytest.FixtureRequest) -> Iterator[NetHost]:
+    """A stack with queues on ports 4000 and 4002 and an echo on 4001; its port has few places."""
     host = NetHost(summing_program)
     host.receive(arp_request())
-    host.bind(0, 4000, "queue")
-    host.bind(1, 4001, "echo")
-    host.bind(2, 4002, "queue")
-    host.command(f"port {PLACES}")
+    for socket, mode in enumerate(("queue", "echo", "queue")):
+        host.bind(socket, 4000 + socket, mode)
+    host.command(f"port {PLACES}" if request.param else "free")
     yield host
     host.check()
     host.close()
@@ -167,32 +167,67 @@ def hold(net: NetHost, count: int, port: int = 4000) -> None:
         assert "UDP_QUEUED" in net.receive(to_port(port), exact=False).counted
 
 
-def test_room_is_for_the_frames_that_others_send_on_again(narrow):
+def fill(net: NetHost, reason: str) -> None:
+    """The application has no room left for datagrams to port 4000."""
+    if reason == "UDP_DROP_HOLD":
+        for index in range(config("NET_APPLICATION_HOLD")):
+            hold(net, 1, 4000 + 2 * (index % 2))
+            net.command("free")
+    else:
+        for _ in range(config("UDP_SOCKET_SLOTS")):
+            hold(net, 1)
+            net.command("free")
+
+
+def test_room_is_for_the_frames_that_others_send_on_again(flooded):
+    where = flooded.audit()
     for _ in range(3 * PLACES):
-        assert narrow.receive(to_port(4001), exact=False).sent
-    assert (narrow.audit()["room"], narrow.audit()["lacks"]) == (PLACES, 0)
+        assert flooded.receive(to_port(4001), exact=False).sent
+    assert flooded.audit() == where
+    assert where["wants"] == 0
 
 
-def test_a_port_whose_room_the_application_holds_gets_what_else_is_free(narrow):
-    hold(narrow, PLACES - 1)
-    assert (narrow.audit()["room"], narrow.audit()["lacks"]) == (1, 0)
-    hold(narrow, 1)
-    assert (narrow.audit()["room"], narrow.audit()["lacks"]) == (0, 1)
-    narrow.command("room")
-    assert (narrow.audit()["room"], narrow.audit()["lacks"]) == (PLACES, 0)
-    assert narrow.receive(to_port(4001), exact=False).sent
+def test_a_port_whose_room_the_application_holds_gets_what_else_is_free(summing_program):
+    host = NetHost(summing_program)
+    host.bind(0, 4000, "queue")
+    host.command(f"port {PLACES}")
+    hold(host, PLACES - 1)
+    assert (host.audit()["room"], host.audit()["wants"]) == (1, 0)
+    hold(host, 1)
+    assert (host.audit()["room"], host.audit()["wants"]) == (0, 1)
+    host.command("free")
+    assert (host.audit()["room"], host.audit()["wants"]) == (PLACES, 0)
+    host.check()
+    host.close()
 
 
-def test_what_is_dropped_because_the_application_holds_so_much_is_no_room_at_once(narrow):
-    limit = config("NET_APPLICATION_HOLD")
-    for index in range(limit):
-        hold(narrow, 1, 4000 + 2 * (index % 2))
-        narrow.command("room")
-    for left in reversed(range(PLACES)):
-        answer = narrow.receive(to_port(4000), exact=False)
-        assert answer.counted == {"UDP_DROP_HOLD": 1}
-        assert narrow.audit()["room"] == left
-    assert narrow.audit()["lacks"] == 1
-    narrow.command("room")
-    assert narrow.receive(to_port(4001), exact=False).sent
-    assert narrow.audit()["room"] == PLACES
+@pytest.mark.parametrize("reason", ["UDP_DROP_HOLD", "UDP_DROP_SOCKET_FULL"])
+def test_packets_of_many_datagrams_that_are_dropped_are_out_of_use_for_a_while(flooded, reason):
+    fill(flooded, reason)
+    assert flooded.audit()["wants"] == 0
+    before = flooded.audit()
+    for _ in range(2):
+        for _ in range(EXCESS):
+            assert flooded.receive(to_port(4000), exact=False).counted == {reason: 1}
+            assert flooded.audit() == before | {"wants": 1}
+        left = before["room"] or before["free"]
+        for parked in range(1, left + 1):
+            assert flooded.receive(to_port(4000), exact=False).counted == {reason: 1}
+            assert flooded.audit()["parked"] == parked
+        assert flooded.command("frame plain full 00").words("starved") is not None
+        flooded.command("free")
+        assert flooded.audit()["parked"] == flooded.audit()["wants"] == 0
+        assert flooded.receive(to_port(4001), exact=False).sent
+
+
+def test_there_is_no_such_limit_for_who_does_not_say_how_long(summing_program):
+    host = NetHost(summing_program)
+    host.bind(0, 4000, "queue")
+    hold(host, config("UDP_SOCKET_SLOTS"))
+    before = host.audit()
+    for _ in range(3 * EXCESS):
+        host.receive(to_port(4000), exact=False)
+    assert host.audit() == before
+    assert before["wants"] == 0
+    host.check()
+    host.close()

@@ -23,6 +23,8 @@ REFILL_CYCLES = CLOCK_HZ // 1_000_000 * config("NETWORK_REFILL_US")
 #: What the MAC has descriptors for (fake_mac), and packets that are left then.
 PLACES = 16
 FREE = config("NET_RECEIVE_PACKETS") - PLACES
+#: Frames of the driver's flood.
+FLOOD = 1000
 APPS = ROOT / "firmware" / "apps"
 
 
@@ -74,15 +76,25 @@ def test_a_mac_whose_room_the_application_holds_gets_the_rest_in_a_while(mac):
     assert tell(mac, "serve") == (FREE, 0, 0)
 
 
-def test_while_frames_come_it_gets_no_more_however_often_its_room_ends(mac):
+def test_a_mac_that_has_room_again_by_then_gets_no_more(mac):
     tell(mac, f"hold {PLACES}")
     tell(mac, "serve")
-    for _ in range(3):
-        tell(mac, "let go 1")
-        tell(mac, "frame")
-        tell(mac, "serve")
-        tell(mac, "hold 1")
-        tell(mac, "ring")
-        assert tell(mac, "serve") == (0, REFILL_CYCLES, 0)
+    tell(mac, "let go 1")
     tell(mac, "ring")
-    assert tell(mac, "serve") == (FREE, 0, 0)
+    assert tell(mac, "serve") == (1, 0, 0)
+    tell(mac, "hold 1")
+    assert tell(mac, "serve") == (0, REFILL_CYCLES, 0)
+
+
+def test_a_flood_leaves_the_rest_of_the_protocol_service_its_turn(mac):
+    turns = 0
+    tell(mac, "flood")
+    while tell(mac, "serve")[2]:
+        turns += 1
+    # A frame at a look, and four rounds of eight looks at a turn.
+    assert turns == FLOOD // 32
+
+
+def test_a_turn_ends_by_itself_when_all_has_been_seen(mac):
+    tell(mac, "frame")
+    assert tell(mac, "serve") == (PLACES, 0, 0)
