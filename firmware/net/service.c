@@ -152,6 +152,14 @@ static COLD void send_waiting(net_t *net)
     }
 }
 
+/* What the application holds has left the port no room: it gets the rest, which is for everybody else. */
+static COLD void fill(net_t *net, net_port_t *port)
+{
+    while (RING_COUNT(&net->free) != 0 && net_port_give_room(port, RING_FIRST(&net->free))) {
+        (void)RING_POP(&net->free);
+    }
+}
+
 COLD void net_refill(net_t *net)
 {
     net_port_t *port = net_port(net);
@@ -160,11 +168,6 @@ COLD void net_refill(net_t *net)
     net->excess_left = NET_EXCESS_DROPS;
     while ((packet = take_first(&net->parked)) != NULL) {
         release(net, port, packet);
-    }
-    if (port != NULL && !net_port_has_room(port)) {
-        while (RING_COUNT(&net->free) != 0 && net_port_give_room(port, RING_FIRST(&net->free))) {
-            (void)RING_POP(&net->free);
-        }
     }
 }
 
@@ -242,6 +245,9 @@ bool net_service(net_t *net, uint32_t frames)
     send_outbox(net, port);
     for (; left != 0 && (packet = next_frame(net, port)) != NULL; left--) {
         dispose(net, port, packet, input(net, packet));
+    }
+    if (port != NULL && UNLIKELY(!net_port_has_room(port))) {
+        fill(net, port);
     }
     if (UNLIKELY(net->metered)) {
         net->allowance -= most - left;

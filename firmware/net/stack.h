@@ -152,12 +152,10 @@ static inline net_port_t *net_port(const net_t *net)
  * when none is left the MAC drops what comes, which costs nothing. Without a call there is no such limit. */
 void net_refill(net_t *net);
 
-/* True if net_refill() has to follow, in a while: such datagrams have been dropped; or the port has no room since the
- * application holds so many packets, but others are free, which are for everybody else. */
+/* True if such datagrams have been dropped, so that net_refill() has to follow, in a while. */
 static inline bool net_wants_refill(const net_t *net)
 {
-    return net->excess_left < NET_EXCESS_DROPS
-           || (net_port(net) != NULL && !net_port_has_room(net->port) && RING_COUNT(&net->free) != 0);
+    return net->excess_left < NET_EXCESS_DROPS;
 }
 
 /* True if received frames wait. */

@@ -153,6 +153,7 @@ bool net_mac_run(net_t *net, const char *command)
         net->port = &net_test_port;
         net_port_set_places(text_number(1));
         net_refill(net);
+        (void)net_service(net, 0);
     } else if (strcmp(command, "free") == 0) {
         net_refill(net);
     } else if (strcmp(command, "frame") == 0) {

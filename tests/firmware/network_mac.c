@@ -13,7 +13,6 @@ static struct {
     RING(NET_RING_SLOTS) room;
     RING(NET_RING_SLOTS) received;
     RING(NET_RING_SLOTS) sent;
-    RING(NET_RING_SLOTS) held; /* the application's */
     bool received_pends;
     bool sent_pends;
     bool is_quiet;
@@ -52,25 +51,6 @@ void network_mac_has_sent(void)
     look_at_line();
 }
 
-void network_mac_hold(uint32_t packets)
-{
-    while (packets-- != 0) {
-        (void)RING_PUSH(&mac.held, RING_POP(&mac.room));
-    }
-}
-
-void network_mac_let_go(uint32_t packets)
-{
-    while (packets-- != 0) {
-        (void)RING_PUSH(&mac.room, RING_POP(&mac.held));
-    }
-}
-
-uint32_t network_mac_room(void)
-{
-    return RING_COUNT(&mac.room);
-}
-
 bool network_mac_is_at_rest(void)
 {
     return RING_COUNT(&mac.received) == 0 && RING_COUNT(&mac.sent) == 0 && !mac.is_quiet;
@@ -83,7 +63,7 @@ void ethmac_init(ethmac_t *ethmac, net_t *net)
     *ethmac = (ethmac_t){0};
     __builtin_memset(&mac, 0, sizeof(mac));
     net->port = &port;
-    net_refill(net);
+    (void)net_service(net, 0);
 }
 
 void ethmac_attach(ethmac_t *ethmac)

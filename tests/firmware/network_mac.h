@@ -13,15 +13,6 @@ void network_mac_reset(void);
 /* A frame of no protocol comes. There is room for it. */
 void network_mac_receive(void);
 
-/* The application holds so many packets more that were room for frames. */
-void network_mac_hold(uint32_t packets);
-
-/* So many of those are room again. */
-void network_mac_let_go(uint32_t packets);
-
-/* Packets that are room for frames. */
-uint32_t network_mac_room(void);
-
 /* A packet has been sent of which the stack wants to be told. */
 void network_mac_has_sent(void);
 

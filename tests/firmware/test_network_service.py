@@ -20,9 +20,7 @@ from net_host import config
 
 CLOCK_HZ = 100_000_000
 REFILL_CYCLES = CLOCK_HZ // 1_000_000 * config("NETWORK_REFILL_US")
-#: What the MAC has descriptors for (fake_mac), and packets that are left then.
-PLACES = 16
-FREE = config("NET_RECEIVE_PACKETS") - PLACES
+EXCESS = config("NET_EXCESS_DROPS")
 #: Frames of the driver's flood.
 FLOOD = 1000
 APPS = ROOT / "firmware" / "apps"
@@ -51,39 +49,31 @@ def test_the_service_sees_what_comes_between_any_two_of_its_instructions():
 @pytest.fixture
 def mac() -> Iterator[Program]:
     sources = [TESTS / "text.c", APPS / "network.c"]
-    program = Program(build_driver("network_room_driver", *sources, sanitize=True))
+    program = Program(build_driver("network_turns_driver", *sources, sanitize=True))
     yield program
     program.close()
 
 
 def tell(mac: Program, command: str) -> tuple[int, int, int]:
-    """Packets that are room, cycles of the alarm, and whether the service has work."""
+    """Datagrams that may be dropped, cycles of the alarm, and whether the service has work."""
     (line,) = mac.command(command)
-    room, cycles, posted = map(int, line.split())
-    return room, cycles, posted
+    left, cycles, posted = map(int, line.split())
+    return left, cycles, posted
 
 
-def test_a_mac_with_room_gets_no_more(mac):
-    tell(mac, f"hold {PLACES - 1}")
-    assert tell(mac, "serve") == (1, 0, 0)
+def test_nothing_has_to_come_back_where_nothing_was_dropped(mac):
+    tell(mac, "frame")
+    assert tell(mac, "serve") == (EXCESS, 0, 0)
 
 
-def test_a_mac_whose_room_the_application_holds_gets_the_rest_in_a_while(mac):
-    tell(mac, f"hold {PLACES}")
-    assert tell(mac, "serve") == (0, REFILL_CYCLES, 0)
-    assert tell(mac, "serve") == (0, REFILL_CYCLES, 0)
-    assert tell(mac, "ring") == (0, 0, 1)
-    assert tell(mac, "serve") == (FREE, 0, 0)
-
-
-def test_a_mac_that_has_room_again_by_then_gets_no_more(mac):
-    tell(mac, f"hold {PLACES}")
-    tell(mac, "serve")
-    tell(mac, "let go 1")
-    tell(mac, "ring")
-    assert tell(mac, "serve") == (1, 0, 0)
-    tell(mac, "hold 1")
-    assert tell(mac, "serve") == (0, REFILL_CYCLES, 0)
+def test_packets_of_what_was_dropped_come_back_in_a_while(mac):
+    for _ in range(2):
+        for left in reversed(range(EXCESS)):
+            assert tell(mac, "drop") == (left, 0, 0)
+        assert tell(mac, "serve") == (0, REFILL_CYCLES, 0)
+        assert tell(mac, "serve") == (0, REFILL_CYCLES, 0)
+        assert tell(mac, "ring") == (0, 0, 1)
+        assert tell(mac, "serve") == (EXCESS, 0, 0)
 
 
 def test_a_flood_leaves_the_rest_of_the_protocol_service_its_turn(mac):
@@ -93,8 +83,3 @@ def test_a_flood_leaves_the_rest_of_the_protocol_service_its_turn(mac):
         turns += 1
     # A frame at a look, and four rounds of eight looks at a turn.
     assert turns == FLOOD // 32
-
-
-def test_a_turn_ends_by_itself_when_all_has_been_seen(mac):
-    tell(mac, "frame")
-    assert tell(mac, "serve") == (PLACES, 0, 0)

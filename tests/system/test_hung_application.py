@@ -14,7 +14,7 @@ from tierv.sim.stimulus import Frame
 HANG = (0x6F).to_bytes(4, "little")
 #: More datagrams for the application than there are packets.
 DATAGRAMS, GAP = 40, 5_000
-#: From the first of them to what others answer: longer than a MAC has no room for frames.
+#: From the first of them to what others answer: the packets of those that were dropped are back.
 LATER = 400_000
 PEER_PORT = 78
 

@@ -1,19 +1,19 @@
-/* Who sees to it that the MAC has room for frames, driven by lines of text:
+/* The protocol service's turns, and the alarm by which packets that were parked come back, driven by lines of text:
  *
- *   hold PACKETS    that many that were room for frames are the application's
- *   let go PACKETS  so many of these are room again
  *   frame           one comes, of no protocol
  *   flood           one comes now, and one each time that the stack looks for a frame, many times
+ *   drop            a datagram is dropped for which the application has no room
  *   serve           the protocol service
  *   ring            the alarm does
  *
- * Each tells how many packets are room for frames, in how many cycles the alarm is set to ring, or 0, and whether
+ * Each tells how many such datagrams may be dropped yet, in how many cycles the alarm is set to ring, or 0, and whether
  * there is work for the protocol service.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "alarm.h"
+#include "apps/network.h"
 #include "apps/network_line.h"
 #include "context.h"
 #include "network_mac.h"
@@ -58,10 +58,8 @@ int main(void)
     refill_cycles = 0;
     while (text_read()) {
         const char *command = text_word(0);
-        if (strcmp(command, "hold") == 0) {
-            network_mac_hold(text_number(1));
-        } else if (strcmp(command, "let") == 0) {
-            network_mac_let_go(text_number(2));
+        if (strcmp(command, "drop") == 0) {
+            (void)net_drop_excess(&network, COUNT_UDP_DROP_HOLD);
         } else if (strcmp(command, "frame") == 0) {
             network_mac_receive();
         } else if (strcmp(command, "flood") == 0) {
@@ -75,7 +73,7 @@ int main(void)
         } else {
             text_fail("unknown command");
         }
-        printf("%u %u %d\n", network_mac_room(), refill_cycles, context_posts.protocol);
+        printf("%u %u %d\n", network.excess_left, refill_cycles, context_posts.protocol);
         (void)fflush(stdout);
     }
     return 0;
