@@ -79,3 +79,11 @@ def test_the_application_keeps_its_share_and_every_serial_byte_arrives(build):
     starved = overload._row(replace(case, share=0), free, quiet, settings)
     assert starved["computation left (%)"] < 5
     assert (starved["serial bytes lost"], starved["LIN responses lost"]) == (0, 0)
+
+
+@pytest.mark.parametrize("build", list(Build))
+def test_the_application_goes_on_answering_however_many_frames_come(build):
+    setup = Bench(CLOCK_HZ).setup(build, "services")
+    settings = Settings(seed=3, clock_hz=CLOCK_HZ, length=300_000)
+    trial = overload_trial.run_trial(setup, "echo", FLOOD_CYCLES, 0, settings)
+    assert trial.delivered > settings.length / 2_000
