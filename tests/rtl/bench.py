@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from bus_model import BusModel, merged
 from cocotb.triggers import Timer
-from cocotb_cores import CORE_VARIABLE, CORES, MUTATION_VARIABLE
+from cocotb_cores import CORE_VARIABLE, CORES
+from planted_faults import MUTATION_VARIABLE
 
 from tierv.rtl.params import CoreParams
 

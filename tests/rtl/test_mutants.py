@@ -14,5 +14,5 @@ LEAST = 60
 def test_every_planted_fault_is_found_or_explained():
     verdicts = [*judge_all(CORES["3"])]
     assert len(verdicts) >= LEAST
-    survivors = [v.mutant for v in verdicts if not v.killer and not v.excuse]
+    survivors = [verdict.mutant for verdict in verdicts if verdict.survives]
     assert not survivors, "\n".join(f"{mutant.number}: {mutant}" for mutant in survivors)
