@@ -1,7 +1,8 @@
-"""Both rings at once between wires of 1 Gbit/s, at a system clock of 50 MHz."""
+"""Both rings at once between wires of 1 Gbit/s, at about the slowest system clock."""
 
 from __future__ import annotations
 
+import os
 from collections import deque
 
 import cocotb
@@ -15,8 +16,9 @@ from dma_bench import (
     DmaBench,
 )
 
-#: Of a word on the wire, and words' time of preamble, check sequence and gap.
-WORD_CYCLES, BETWEEN_WORDS = 1.6, 6
+WORD_CYCLES = float(os.environ["DMA_WORD_CYCLES"])
+#: Words' time of a preamble, and of check sequence and gap.
+PREAMBLE_WORDS, BETWEEN_WORDS = 2, 4
 #: What LiteEth's MAC keeps on the way from the wire's clock to the system's.
 QUEUE_WORDS = 32
 #: For how long the bus, which always wants a word, waits for one at most.
@@ -26,10 +28,13 @@ COUNTS = {60: 20, 61: 20, 124: 16, 508: 4, 1514: 2}
 
 
 class Wire:
-    """When words pass: one at a time, and a pause behind each frame."""
+    """When words pass: one at a time, and a pause between frames."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, behind_first: int = 0, behind_last: int) -> None:
+        #: Words' time in which there is none.
+        self._behind_first, self._behind_last = behind_first, behind_last
         self._due = 0.0
+        self._is_within = False
 
     def is_free(self, cycle: int) -> bool:
         """Whether a word may pass in the cycle."""
@@ -37,7 +42,8 @@ class Wire:
 
     def passed(self, cycle: int, *, last: bool) -> None:
         """A word has passed, perhaps later than it might have."""
-        words = 1 + BETWEEN_WORDS * last
+        words = 1 + self._behind_first * (not self._is_within) + self._behind_last * last
+        self._is_within = not last
         self._due = max(self._due, cycle - WORD_CYCLES) + WORD_CYCLES * words
 
 
@@ -49,7 +55,9 @@ async def go_and_come(bench: DmaBench, incoming: list[bytes], outgoing: int) -> 
     for frame in incoming:
         bench.bring(frame)
     coming, bench.words = bench.words, deque()
-    from_wire, to_wire = Wire(), Wire()
+    from_wire = Wire(behind_last=BETWEEN_WORDS + PREAMBLE_WORDS)
+    # The preamble is sent when a frame's first word is there.
+    to_wire = Wire(behind_first=PREAMBLE_WORDS, behind_last=BETWEEN_WORDS)
     cycle, is_within = 0, False
     bench.dut.host_cyc.value = bench.dut.host_stb.value = 1
     waited = 0

@@ -86,6 +86,19 @@ async def a_datagram_gets_its_checksum_on_the_way(dut):
 
 
 @cocotb.test()
+async def a_checksum_goes_to_any_place_and_begins_at_any(dut):
+    bench = await start(dut)
+    for number in range(40):
+        index = number % DESCRIPTORS
+        frame = bench.rng.randbytes(bench.rng.choice([64, 700]))
+        first, place = (2 * bench.rng.randrange(min(len(frame) // 2, 256)) for _ in range(2))
+        await bench.give_frame(index, buffer(index), frame, checksum=(first, place))
+        await bench.until_sent(number + 1)
+        checksum = (ones_sum(frame[first:]) ^ 0xFFFF or 0xFFFF).to_bytes(2, "little")
+        assert bench.sent[-1] == frame[:place] + checksum + frame[place + 2 :], (first, place)
+
+
+@cocotb.test()
 async def a_checksum_of_zero_is_sent_as_ones(dut):
     bench = await start(dut)
     payload = bytearray(18)

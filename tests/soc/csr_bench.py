@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import cocotb
 from cocotb.triggers import Timer
 from csr_block import REGISTERS_VARIABLE
+from planted_faults import MUTATION_VARIABLE
 
 _HALF_PERIOD_NS = 5
 _RESET_CYCLES = 2
+#: The longest test of a sound block takes half of it.
+_MOST_NS = 700_000
+
+
+def choose_fault(dut, most_ns: int) -> None:
+    """Make the planted fault of the environment active, if any; the test must then end in time."""
+    mutation = int(os.environ.get(MUTATION_VARIABLE, "0"))
+    if mutation:
+        dut.mutation.value = mutation
+        cocotb.start_soon(_give_up(most_ns))
+
+
+async def _give_up(most_ns: int) -> None:
+    await Timer(most_ns, "ns")
+    raise AssertionError(f"the test does not end in {most_ns} ns")
 
 
 class CsrBench:
@@ -32,6 +50,7 @@ class CsrBench:
         self.each_cycle: list[Callable[[], None]] = []
         for pin in ("sys_clk", "sys_rst", "bus_adr", "bus_we", "bus_re", "bus_dat_w"):
             getattr(dut, pin).value = 0
+        choose_fault(dut, _MOST_NS)
 
     async def reset(self) -> None:
         """Two cycles of reset."""
@@ -73,3 +92,24 @@ class CsrBench:
             value = value << 32 | int(dut.bus_dat_r.value)
             await self.step()
         return value
+
+
+async def check_storages(bench, masks: Mapping[str, int]) -> None:
+    """Each of the registers holds the bits that it has of what was last written to it."""
+    rng = random.Random(1)
+    values: dict[str, int] = {}
+    for _ in range(4):
+        for name in rng.sample([*masks], len(masks)):
+            value = rng.getrandbits(32)
+            values[name] = value & masks[name]
+            await bench.write(name, value)
+        for _ in range(2):
+            for name, value in values.items():
+                assert await bench.read(name) == value, name
+            # In an odd number of cycles with what a read takes, and long enough to become quiet.
+            await bench.step(9)
+
+
+def low_bits(bits: Mapping[str, int]) -> dict[str, int]:
+    """Masks of registers that have so many bits, the lowest ones."""
+    return {name: (1 << count) - 1 for name, count in bits.items()}

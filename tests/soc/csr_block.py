@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 from cocotb_run import CXX_FLAGS, MODEL_FLAGS, build_model, run_tests
 from litex.build.sim.common import sim_special_overrides
@@ -13,12 +15,16 @@ from litex.gen import LiteXModule
 from litex.gen.fhdl.verilog import convert
 from litex.soc.interconnect import csr_bus
 from migen import ClockDomain, Record, Signal
+from migen.fhdl.structure import DUID
 
 from tierv.sim.paths import build_root, locked, step
 
 MODULE = "block"
 #: Tells the simulation the addresses of the registers: a JSON file.
 REGISTERS_VARIABLE = "TIERV_BLOCK_REGISTERS"
+_REGISTERS = "registers.json"
+#: Gives a block and its pins.
+Make = Callable[[], tuple[LiteXModule, list[Signal | Record]]]
 _DATA_BITS, _ADDRESS_BITS = 32, 14
 
 
@@ -50,45 +56,68 @@ def registers_of(bench: _Bench) -> dict[str, tuple[int, int]]:
     return registers
 
 
-def build_block(
-    name: str,
-    make: Callable[[], tuple[LiteXModule, list[Signal | Record]]],
-    sources: Sequence[Path] = (),
-) -> Path:
-    """Build the model of what ``make`` gives, a block and its pins; returns its folder.
+@dataclass(frozen=True)
+class BlockVerilog:
+    """A block and its bus as Verilog."""
+
+    #: Names and texts of the files that make it, the first one with module ``MODULE``; those at
+    #: ``sources`` are to be read, from their folder.
+    files: Mapping[str, str]
+    sources: Sequence[str]
+    registers: Mapping[str, tuple[int, int]]
+
+    def folder(self, name: str, *made_with: object) -> Path:
+        """Where what is made of it with something belongs."""
+        made_of = [*self.files.values(), repr(made_with)]
+        digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()
+        return build_root() / "cocotb-blocks" / f"{name}-{digest[:12]}"
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the files, and that for ``CsrBench``; returns the sources."""
+        for name, text in self.files.items():
+            (folder / name).write_text(text)
+        (folder / _REGISTERS).write_text(json.dumps(self.registers))
+        return [folder / name for name in self.sources]
+
+
+def block_verilog(make: Make, sources: Sequence[Path] = ()) -> BlockVerilog:
+    """Verilog of what ``make`` gives, a block and its pins.
 
     ``sources`` are files with Verilog of the block's instances.
 
     Clock and reset are ``sys_clk`` and ``sys_rst``; pins of the CSR bus begin with ``bus_``, those
-    of a record with its name. ``registers.json`` is for ``CsrBench``.
+    of a record with its name.
     """
-    block, pins = make()
-    bench = _Bench(block)
-    ios = {bench.cd_sys.clk, bench.cd_sys.rst, *bench.bus.flatten()}
-    for pin in pins:
-        ios |= set(pin.flatten()) if isinstance(pin, Record) else {pin}
-    output = convert(
-        bench,
-        ios=ios,
-        name=MODULE,
-        regular_comb=False,
-        special_overrides=sim_special_overrides,
-    )
-    source = "".join(
+    # The order of statements depends on the numbers of signals.
+    with patch.object(DUID, "_DUID__next_uid", 0):
+        block, pins = make()
+        bench = _Bench(block)
+        ios = {bench.cd_sys.clk, bench.cd_sys.rst, *bench.bus.flatten()}
+        for pin in pins:
+            ios |= set(pin.flatten()) if isinstance(pin, Record) else {pin}
+        output = convert(
+            bench,
+            ios=ios,
+            name=MODULE,
+            regular_comb=False,
+            special_overrides=sim_special_overrides,
+        )
+    verilog = "".join(
         line for line in output.main_source.splitlines(True) if not line.startswith("//")
     )
-    made_of = [source, repr((MODEL_FLAGS, CXX_FLAGS)), *(path.read_text() for path in sources)]
-    digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()
-    folder = build_root() / "cocotb-blocks" / f"{name}-{digest[:12]}"
+    read = {f"{MODULE}.v": verilog, **{path.name: path.read_text() for path in sources}}
+    return BlockVerilog(read | output.data_files, [*read], registers_of(bench))
+
+
+def build_block(name: str, make: Make, sources: Sequence[Path] = ()) -> Path:
+    """Build the model of a block, made as for ``block_verilog``; returns its folder."""
+    block = block_verilog(make, sources)
+    folder = block.folder(name, MODEL_FLAGS, CXX_FLAGS)
     with locked(folder):
-        (folder / "registers.json").write_text(json.dumps(registers_of(bench)))
         if not (folder / ".complete").exists():
-            verilog = folder / f"{MODULE}.v"
-            verilog.write_text(source)
-            for file_name, text in output.data_files.items():
-                (folder / file_name).write_text(text)
+            verilog = block.write(folder)
             with step(f"building {name} for cocotb"):
-                build_model([verilog, *sources], MODULE, folder)
+                build_model(verilog, MODULE, folder)
             (folder / ".complete").touch()
     return folder
 
@@ -100,5 +129,5 @@ def run_module(
 
     ``variables`` of the environment tell the tests which model it is.
     """
-    registers = {REGISTERS_VARIABLE: str(folder / "registers.json")}
+    registers = {REGISTERS_VARIABLE: str(folder / _REGISTERS)}
     return run_tests(module, folder, MODULE, variables={**registers, **(variables or {})})

@@ -8,7 +8,7 @@ from collections import deque
 from csr_bench import CsrBench
 from litex.gen import LiteXModule
 from mac_stream import FrameCollector, Word, offer, stream_pins, words_of
-from migen import If, Memory, Record, Signal
+from migen import If, Memory, Mux, Record, Signal
 
 from tierv.soc.dma.descriptor import (
     LENGTH_BITS,
@@ -37,7 +37,11 @@ DESCRIPTOR_BYTES = 4 * WORDS
 
 
 def make_rings(*, whole_frames: bool = False) -> tuple[LiteXModule, list[Signal | Record]]:
-    """The block and its pins: rings on a memory with a port of the processor's."""
+    """The block and its pins: rings on a memory with a port of the processor's.
+
+    It answers the rings and the bus where the upper bits of an address are those of ``window``;
+    elsewhere nothing is written, and what is read is the complement.
+    """
     block = FrameRings(whole_frames=whole_frames)
     memory = Memory(32, MEMORY_BYTES // 4)
     inner = memory.get_port(write_capable=True, we_granularity=8)
@@ -46,15 +50,19 @@ def make_rings(*, whole_frames: bool = False) -> tuple[LiteXModule, list[Signal 
     bus = block.port.memory
     word_bits = len(inner.adr)
     selected = Signal()
+    window = Signal(len(bus.adr) - word_bits, name="window")
+    within = Signal()
+    within_before = Signal()
     pins = Record([("adr", word_bits), ("we", 4), ("dat_w", 32), ("dat_r", 32)], name="processor")
     irq = Signal(name="irq")
-    block.sync += bus.ack.eq(selected)
+    block.sync += [bus.ack.eq(selected), within_before.eq(within)]
     block.comb += [
         selected.eq(bus.cyc & bus.stb),
+        within.eq(bus.adr[word_bits:] == window),
         inner.adr.eq(bus.adr),
         inner.dat_w.eq(bus.dat_w),
-        If(selected & bus.we, inner.we.eq(bus.sel)),
-        bus.dat_r.eq(inner.dat_r),
+        If(selected & bus.we & within, inner.we.eq(bus.sel)),
+        bus.dat_r.eq(Mux(within_before, inner.dat_r, ~inner.dat_r)),
         processor.adr.eq(pins.adr),
         processor.we.eq(pins.we),
         processor.dat_w.eq(pins.dat_w),
@@ -81,8 +89,12 @@ def make_rings(*, whole_frames: bool = False) -> tuple[LiteXModule, list[Signal 
         host.ack.eq(block.port.bus.ack),
     ]
     spy = Record([("valid", 1), ("adr", word_bits), ("sel", 4)], name="spy")
-    block.comb += [spy.valid.eq(selected & bus.we), spy.adr.eq(bus.adr), spy.sel.eq(bus.sel)]
-    return block, [pins, irq, *stream_pins(block, block.sink, block.source), host, spy]
+    block.comb += [
+        spy.valid.eq(selected & bus.we & within),
+        spy.adr.eq(bus.adr),
+        spy.sel.eq(bus.sel),
+    ]
+    return block, [pins, irq, window, *stream_pins(block, block.sink, block.source), host, spy]
 
 
 class DmaBench(CsrBench):
@@ -115,6 +127,7 @@ class DmaBench(CsrBench):
             "host_adr",
             "host_dat_w",
             "host_sel",
+            "window",
         ):
             getattr(dut, name).value = 0
         self._offered = False
@@ -168,7 +181,7 @@ class DmaBench(CsrBench):
         while at < address + len(data):
             first = at % 4
             part = data[at - address : at - address + 4 - first]
-            dut.processor_adr.value = at // 4
+            dut.processor_adr.value = at % MEMORY_BYTES // 4
             dut.processor_we.value = (1 << len(part)) - 1 << first
             dut.processor_dat_w.value = int.from_bytes(part, "little") << 8 * first
             await self.step()
@@ -180,7 +193,7 @@ class DmaBench(CsrBench):
         first = address // 4
         data = b""
         for word in range(first, (address + length + 3) // 4):
-            self.dut.processor_adr.value = word
+            self.dut.processor_adr.value = word % (MEMORY_BYTES // 4)
             await self.step()
             data += int(self.dut.processor_dat_r.value).to_bytes(4, "little")
         return data[address - 4 * first :][:length]
@@ -190,6 +203,21 @@ class DmaBench(CsrBench):
 
     async def get_word(self, address: int) -> int:
         return int.from_bytes(await self.get(address, 4), "little")
+
+    async def access(self, address: int, write: int | None = None) -> tuple[int, int]:
+        """Read or write a word on the SoC's bus; returns what was read, and cycles it waited."""
+        dut = self.dut
+        dut.host_cyc.value = dut.host_stb.value = 1
+        dut.host_we.value, dut.host_adr.value = write is not None, address // 4
+        dut.host_dat_w.value, dut.host_sel.value = write or 0, 15
+        waited = 0
+        while not dut.host_ack.value:
+            await self.step()
+            waited += 1
+        read = int(dut.host_dat_r.value)
+        dut.host_cyc.value = dut.host_stb.value = 0
+        await self.step()
+        return read, waited
 
     # --- rings
 

@@ -42,3 +42,8 @@ def intervals(seed: int, shortest: int, spread_log2: int, count: int) -> list[in
         element = _product(element, power_of_x(ORDER - _STEPS))
         steps.append(shortest + (element & ((1 << spread_log2) - 1)))
     return steps
+
+
+def seed_before(number: int) -> int:
+    """The seed whose first random number this is."""
+    return _product(number, power_of_x(_STEPS))

@@ -12,11 +12,14 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import Edge, RisingEdge, Timer
 from cocotb.utils import get_sim_time
+from csr_bench import choose_fault
 from csr_block import REGISTERS_VARIABLE
 
 PERIOD_PS = 10_000
 SYS_CLK_HZ = 10**12 // PERIOD_PS
 RESET_CYCLES = 4
+#: The longest test of a sound block takes half of it.
+_MOST_NS = 2_000_000
 #: Flags of a received character, as ``registers`` has them.
 BREAK, FRAMING, PARITY, OVERRUN = 1, 2, 4, 8
 
@@ -64,12 +67,13 @@ class SerialBench:
     def __init__(self, dut, port: int = 0) -> None:
         self.dut = dut
         self.port = port
-        self._registers = json.loads(Path(os.environ[REGISTERS_VARIABLE]).read_text())
+        self.registers = json.loads(Path(os.environ[REGISTERS_VARIABLE]).read_text())
         self.rx = getattr(dut, f"pads{port}_rx")
         self.tx = getattr(dut, f"pads{port}_tx")
         self.rts_n = getattr(dut, f"pads{port}_rts_n")
         self.cts_n = getattr(dut, f"pads{port}_cts_n")
         self.irq = getattr(dut, f"irq{port}")
+        choose_fault(dut, _MOST_NS)
 
     async def begin(self, form: Form = USUAL, **registers: int) -> SerialBench:
         """Reset, and give registers values; what happens is half a cycle after a clock edge."""
@@ -92,6 +96,12 @@ class SerialBench:
         for name, value in registers.items():
             await self.write(name, value)
         return self
+
+    def beside(self, port: int) -> SerialBench:
+        """Another port of the block, which has begun."""
+        other = SerialBench(self.dut, port)
+        other._zero_ps = self._zero_ps
+        return other
 
     @property
     def cycle(self) -> int:
@@ -117,20 +127,26 @@ class SerialBench:
 
     def _address(self, name: str) -> int:
         own = f"port{self.port}_{name}"
-        return self._registers[own if own in self._registers else name][0]
+        return self.registers[own if own in self.registers else name][0]
 
     async def write(self, name: str, value: int) -> None:
         """Write a register; takes three cycles."""
+        await self.write_at(self._address(name), value)
+
+    async def write_at(self, address: int, value: int) -> None:
         dut = self.dut
-        dut.bus_adr.value, dut.bus_dat_w.value, dut.bus_we.value = self._address(name), value, 1
+        dut.bus_adr.value, dut.bus_dat_w.value, dut.bus_we.value = address, value, 1
         await self.step()
         dut.bus_we.value = 0
         await self.step(2)
 
     async def read(self, name: str) -> int:
         """Read a register; takes three cycles."""
+        return await self.read_at(self._address(name))
+
+    async def read_at(self, address: int) -> int:
         dut = self.dut
-        dut.bus_adr.value, dut.bus_re.value = self._address(name), 1
+        dut.bus_adr.value, dut.bus_re.value = address, 1
         await self.step()
         dut.bus_re.value = 0
         value = int(dut.bus_dat_r.value)

@@ -24,14 +24,16 @@ DEPTHS = {
     "most": (256, 256),
     "uneven": (7, 3),
 }
+#: The quickest first.
 MODULES = {
-    "cocotb_serial_receiver": ("usual",),
-    "cocotb_serial_transmitter": ("usual",),
+    "cocotb_serial_counters": ("counters",),
+    "cocotb_serial_registers": ("usual",),
     "cocotb_serial_events": ("usual",),
     "cocotb_serial_flow": ("usual",),
     "cocotb_serial_turn": ("usual",),
     "cocotb_serial_fifo": ("usual", "least", "most", "uneven"),
-    "cocotb_serial_counters": ("counters",),
+    "cocotb_serial_transmitter": ("usual",),
+    "cocotb_serial_receiver": ("usual",),
 }
 PORTS = 2
 
@@ -56,11 +58,15 @@ def model(size: str) -> Path:
     return build_block(f"serial-{size}", lambda: make(size), SOURCES)
 
 
+def variables(size: str) -> dict[str, str]:
+    """What tells the tests which model it is."""
+    receive, transmit = DEPTHS[size]
+    return {"SERIAL_RECEIVE_DEPTH": str(receive), "SERIAL_TRANSMIT_DEPTH": str(transmit)}
+
+
 @cache
 def outcomes(module: str, size: str) -> Outcomes:
-    receive, transmit = DEPTHS[size]
-    variables = {"SERIAL_RECEIVE_DEPTH": str(receive), "SERIAL_TRANSMIT_DEPTH": str(transmit)}
-    return run_module(module, model(size), variables)
+    return run_module(module, model(size), variables(size))
 
 
 @pytest.mark.parametrize(("module", "size", "test"), cocotb_items(MODULES))
