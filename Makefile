@@ -54,7 +54,7 @@ help:
 	@echo "make formal                     prove the core: the short set"
 	@echo "make formal-full                prove everything, and find every planted bug"
 	@echo "make coverage                   line and toggle coverage of the core; ARGS=--missing lists gaps"
-	@echo "make mutants                    plant faults in the core and see tests find them"
+	@echo "make mutants [ARGS=serial]      plant faults in core and SoC and see tests find them; ARGS=--help"
 	@echo "make fuzz [FUZZ_SECONDS=60]     fuzz the stack and what hosts may say; ARGS=<targets>"
 	@echo "make lint                       check format and style"
 	@echo "make setup                      only install what all of these need"
@@ -164,7 +164,7 @@ coverage: setup
 	@$(BIN)/python tests/rtl/core_coverage.py $(ARGS)
 
 mutants: setup $(VENV)/.formal
-	@$(BIN)/python tests/rtl/mutants.py $(ARGS)
+	@PYTHONPATH=tests/rtl:tests/soc $(BIN)/python tests/all_mutants.py $(ARGS)
 
 fuzz: setup
 	@$(MAKE) --silent --no-print-directory packages APT_PACKAGES="$(FUZZ_PACKAGES)"

@@ -87,6 +87,9 @@ async def an_event_is_on_the_line_if_it_is_enabled(dut):
         await bench.step(2)
         assert await bench.read("ev_pending") == EVENT_SENT
         assert int(dut.irq.value) == bool(enabled & EVENT_SENT)
+        await bench.write("ev_pending", EVENT_SENT)
+        await bench.step(2)
+        assert await bench.read("ev_pending") == 0
 
 
 @cocotb.test()
@@ -120,6 +123,7 @@ async def memory_may_be_at_any_address(dut):
             await bench.step(20)
             bench.bring(frame)
             assert (await bench.received(index)).good
+            assert await bench.get(at, len(frame)) == frame
             await bench.give_frame(index, at + 2, bench.rng.randbytes(2) + frame, event=True)
             await bench.until_sent(number + 1)
             assert bench.sent[-1][2:] == frame

@@ -6,7 +6,7 @@ import random
 
 import cocotb
 from csr_bench import check_storages, low_bits
-from serial_bench import FRAMING, RESET_CYCLES, USUAL, Line, SerialBench, tuning
+from serial_bench import FRAMING, PERIOD_PS, RESET_CYCLES, USUAL, Line, SerialBench, tuning
 
 LEVELS = 0x1FF_01FF
 #: Bits of the registers that hold what is written.
@@ -93,6 +93,20 @@ async def each_port_has_its_own_pins(dut):
         for bench, level in zip((first, second), levels, strict=True):
             assert bool(await bench.read("status") & CTS) == (not level)
             assert int(bench.rts_n.value) == level
+
+
+@cocotb.test()
+async def a_change_of_one_cycle_is_not_seen_at_any_port(dut):
+    first = await SerialBench(dut).begin()
+    for bench in (first, first.beside(1)):
+        for _ in range(4):
+            bench.rx.value = 0
+            await bench.step()
+            bench.rx.value = 1
+            await bench.step(6)
+            assert not await bench.read("status") & RECEIVING
+        await bench.drive([0, 0, 0, 1], 3 * PERIOD_PS)
+        assert await bench.read("status") & RECEIVING
 
 
 @cocotb.test()
