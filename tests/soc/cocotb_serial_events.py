@@ -8,6 +8,7 @@ from serial_bench import PARITY, PERIOD_PS, RESET_CYCLES, Form, SerialBench, tun
 FORM = Form()
 BIT = 16
 RECEIVE, TRANSMIT, IDLE, CTS = 1, 2, 4, 8
+OBEY_XOFF, XOFF = 4, 0x13
 #: From the end of the timeout on the pin to the event.
 LATENCY = 4
 
@@ -206,3 +207,17 @@ async def a_count_is_read_once(dut):
         total += await bench.read("count_received")
     await bench.step(20)
     assert total + await bench.read("count_received") == await bench.read("level") & 0xFFFF
+
+
+@cocotb.test()
+async def whatever_happens_is_counted_while_the_bus_takes_every_third_cycle(dut):
+    form = Form(baud=1e12 / PERIOD_PS / 8, parity="E")
+    bench = await SerialBench(dut).begin(form, flow=OBEY_XOFF)
+    bad = [*form.changed(parity="O").levels(0x21)[:-1], 0, 1, 1]
+    levels = [*bad, *[0] * 12, 1, 1, *form.levels(XOFF)]
+    task = cocotb.start_soon(bench.drive(levels * 10, form.bit_ps))
+    while not task.done():
+        await bench.receive()
+    await bench.receive_all()
+    names = ("received", "framing", "parity", "breaks", "xoffs")
+    assert await bench.counters() == dict.fromkeys(names, 10)

@@ -169,6 +169,23 @@ async def the_end_of_a_break_needs_no_more_than_three_eighths_of_a_bit(dut):
 
 
 @cocotb.test()
+async def a_high_level_at_one_tick_ends_no_break(dut):
+    bench = await SerialBench(dut).begin(FINE)
+    for bits, level in ((12, 0), (1 / 8, 1), (14, 0), (2, 1)):
+        bench.rx.value = level
+        await bench.step(round(bits * BIT))
+    assert await bench.receive_all() == [(0, BREAK)]
+
+
+@cocotb.test()
+async def zeros_with_a_high_parity_bit_are_a_character_also_ahead_of_a_break(dut):
+    form = USUAL.changed(parity="M")
+    bench = await SerialBench(dut).begin(form)
+    await bench.drive([*form.levels(0)[:-1], *[0] * 12, 1, 1], form.bit_ps)
+    assert await bench.receive_all() == [(0, FRAMING), (0, BREAK)]
+
+
+@cocotb.test()
 async def the_event_comes_in_the_middle_of_the_stop_bit(dut):
     bench = await SerialBench(dut).begin(FINE, watermarks=1, ev_enable=1)
     for value in (0x00, 0xFF, 0x5A):
