@@ -14,6 +14,7 @@ from echo_reference import intervals
 BINS = int(os.environ["ECHO_BINS"])
 LATENCY_BITS = int(os.environ["ECHO_LATENCY_BITS"])
 COUNTER_BITS = int(os.environ["ECHO_COUNTER_BITS"])
+SUM_BITS = int(os.environ["ECHO_SUM_BITS"])
 START, STOP, FIRE, ERASE = 1, 2, 4, 8
 ERASING = 4
 SHORTEST = 64
@@ -292,8 +293,23 @@ async def histogram_and_sums_add_up(dut):
 
 
 @cocotb.test()
+async def sums_of_long_latencies_have_all_their_bits(dut):
+    rng = random.Random(6)
+    echo = await made(dut, interval=70)
+    total = squares = 0
+    for _ in range(14):
+        latency = rng.randrange(150, 255)
+        total, squares = total + latency, squares + latency**2
+        await echo.command(FIRE)
+        await echo.answer_after(latency)
+        await echo.bench.step(4)
+        assert await echo.read("sum") == total
+        assert await echo.read("squares") == min(squares, (1 << SUM_BITS) - 1)
+
+
+@cocotb.test()
 async def wider_bins_take_more_cycles_each_and_what_is_beyond_them_overflows(dut):
-    for width_log2 in (0, 1, 3, 7):
+    for width_log2 in range(8):
         echo = await made(dut, interval=250, bin_log2=width_log2)
         last = BINS << width_log2
         latencies = [0, (1 << width_log2) - 1, 1 << width_log2, last - 1, last, last + 1]
