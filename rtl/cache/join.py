@@ -98,6 +98,13 @@ def _join_data_cache(
         bus.cached_done.eq(cache.load_done),
         bus.cached_error.eq(cache.load_error),
         bus.cached_data.eq(cache.load_data),
+    ]
+    join_data_port(m, cache, memory)
+
+
+def join_data_port(m: Module, cache: DataCache, memory: MemoryPort) -> None:
+    """Have the data cache read lines and write stores by the memory port."""
+    m.d.comb += [
         memory.data.eq(cache.request),
         cache.answer.eq(memory.data_answer),
         memory.store_valid.eq(cache.memory_store_valid),

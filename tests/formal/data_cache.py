@@ -8,6 +8,7 @@ from amaranth.hdl import Cat, Mux, Signal, Value
 from amaranth.lib import data, wiring
 
 from tierv.rtl.cache.data import QUEUE_DEPTH, DataCache
+from tierv.rtl.cache.join import join_data_port
 from tierv.rtl.cache.port import STORE, MemoryPort
 from tierv.rtl.layouts import PC_BITS
 from tierv.rtl.params import CoreParams
@@ -40,14 +41,7 @@ class CacheBench(BareBench):
         self._tag_memory = opened(self.tags).submodules.memory
         self._store_memory = opened(self.queue).submodules.storage
         self._byte_memories = [inside.submodules[f"bytes{byte}"] for byte in range(4)]
-        m.d.comb += [
-            port.data.eq(cache.request),
-            cache.answer.eq(port.data_answer),
-            port.store_valid.eq(cache.memory_store_valid),
-            port.store.eq(cache.memory_store),
-            cache.memory_store_done.eq(port.store_done),
-            cache.memory_store_error.eq(port.store_error),
-        ]
+        join_data_port(m, cache, port)
         driven = ("answer", "memory_store_done", "memory_store_error")
         for part, name in (
             *((cache, name) for name in _inputs(cache) if name not in driven),

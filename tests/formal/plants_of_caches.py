@@ -150,6 +150,14 @@ PLANTS = [
         finds=("fence",),
     ),
     Plant(
+        name="cache-hears-what-the-other-is-answered",
+        module="cache.join",
+        text="cache.answer.eq(memory.data_answer)",
+        bug="cache.answer.eq(memory.instruction_answer)",
+        check="data-cache",
+        finds=("miss_reads_the_last_store", "supposed_line_so_far"),
+    ),
+    Plant(
         name="fence-i-drops-nothing",
         module="cache.join",
         text="(commit.retired.valid & execute.m.control.fence_i) | stale",

@@ -12,6 +12,7 @@ from bus_model import merged
 
 from tierv.rtl.cache.data import QUEUE_DEPTH, DataCache
 from tierv.rtl.cache.instruction import InstructionCache
+from tierv.rtl.cache.join import join_data_port
 from tierv.rtl.cache.port import Cycle, MemoryPort
 from tierv.rtl.params import CachedRegion, CoreParams
 
@@ -93,14 +94,7 @@ def test_loads_see_the_last_store_and_a_broken_word_faults_alone(wait_states: in
     cache, port = DataCache(PARAMS), MemoryPort(PARAMS)
     m = Module()
     m.submodules += [cache, port]
-    m.d.comb += [
-        port.data.eq(cache.request),
-        cache.answer.eq(port.data_answer),
-        port.store_valid.eq(cache.memory_store_valid),
-        port.store.eq(cache.memory_store),
-        cache.memory_store_done.eq(port.store_done),
-        cache.memory_store_error.eq(port.store_error),
-    ]
+    join_data_port(m, cache, port)
     failures = Signal(16)
     m.d.sync += failures.eq(failures + cache.store_failed.valid)
     counts = dict.fromkeys(("hits", "misses", "errors", "full", "broken"), 0)
