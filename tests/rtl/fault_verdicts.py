@@ -42,6 +42,14 @@ def first_line(text: object) -> str:
     return str(text).splitlines()[0] if str(text) else type(text).__name__
 
 
+def first_failure(module: str, results: Mapping[str, str | None]) -> str | None:
+    """The first test of a cocotb module that failed, and what it said, or None."""
+    for test, failure in results.items():
+        if failure:
+            return f"{module}, {test}: {first_line(failure)}"
+    return None
+
+
 def explanation(explanations: Explanations, mutant: Mutant) -> str | None:
     """Why the fault changes nothing that matters; None if that is not known."""
     for beginning, reason in explanations.items():
@@ -78,8 +86,11 @@ def judge_faults(
     """A verdict on each planted fault, in any order.
 
     Those that are explained are not run, nor are those that turn out to be idle when the first
-    tests have not found them. Raises ``AssertionError`` if what has no fault does not survive.
+    tests have not found them. Raises ``AssertionError`` if what has no fault does not survive, or
+    an explanation is of no fault.
     """
+    unused = unused_explanations(explanations, faults.mutants)
+    assert not unused, f"explanations of faults that are not planted: {unused}"
     remaining = [_SOUND]
     for mutant in faults.mutants:
         reason = explanation(explanations, mutant)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import click
-from fault_verdicts import Verdict, first_line, judge_faults, show, unused_explanations
+from fault_verdicts import Verdict, first_failure, first_line, judge_faults, show
 from lockstep import CORES, case_of_seed, run_case, run_core
 from mutants_explained import EXPLANATIONS
 from mutated_core import MutatedCore, mutated_core
@@ -71,24 +71,18 @@ def _cocotb(core: MutatedCore, mutant: Mutant) -> str | None:
         results = run_module(
             module, COCOTB_CORE, source=core.faults.netlist, mutation=mutant.number
         )
-        for test, failure in results.items():
-            if failure:
-                return f"{module}, {test}: {first_line(failure)}"
+        failure = first_failure(module, results)
+        if failure:
+            return failure
     return None
 
 
 def judge_all(params: CoreParams, workers: int = WORKERS) -> Iterator[Verdict]:
-    """A verdict on each planted fault, in any order.
-
-    Raises ``AssertionError`` if the core without a fault does not survive, or an explanation is of
-    no fault.
-    """
+    """A verdict on each planted fault, in any order; raises as ``judge_faults`` does."""
     core = mutated_core(params)
     from cocotb_cores import build_core
 
     build_core(COCOTB_CORE, core.faults.netlist)
-    unused = unused_explanations(EXPLANATIONS, core.faults.mutants)
-    assert not unused, f"explanations of faults that are not planted: {unused}"
     quick = {"lockstep": partial(_lockstep, core)}
     others = {"cocotb": partial(_cocotb, core), "sweep": partial(_sweep, core)}
     yield from judge_faults(core.faults, EXPLANATIONS, quick, others, workers=workers)

@@ -16,7 +16,7 @@ import test_serial
 from block_mutants_explained import EXPLANATIONS
 from cocotb_run import CXX_FLAGS, MODEL_FLAGS, build_model
 from csr_block import MODULE, Make, block_verilog, run_module
-from fault_verdicts import Tests, Verdict, first_line, judge_faults, unused_explanations
+from fault_verdicts import Tests, Verdict, first_failure, judge_faults
 from planted_faults import MUTATION_VARIABLE, SEED, Mutant, Planted, Planting, planted
 from worker_pool import WORKERS
 
@@ -58,10 +58,7 @@ class MutatedBlock:
     def _run(self, module: str, faults: Planted, mutant: Mutant) -> str | None:
         variables = {MUTATION_VARIABLE: str(mutant.number), "COCOTB_MAX_FAILURES": "1"}
         results = run_module(module, faults.folder, {**self.variables, **variables})
-        for test, failure in results.items():
-            if failure:
-                return f"{module}, {test}: {first_line(failure)}"
-        return None
+        return first_failure(module, results)
 
 
 def _block(
@@ -102,14 +99,8 @@ BLOCKS = {
 
 
 def judge_block(name: str, seed: int = SEED, workers: int = WORKERS) -> Iterator[Verdict]:
-    """A verdict on each fault planted in a block, in any order.
-
-    Raises ``AssertionError`` if the block without a fault does not survive, or an explanation is of
-    no fault.
-    """
+    """A verdict on each fault planted in a block, in any order; raises as ``judge_faults`` does."""
     block = BLOCKS[name]
     faults = block.build(name, seed)
     explanations = EXPLANATIONS.get(name, {}) if seed == SEED else {}
-    unused = unused_explanations(explanations, faults.mutants)
-    assert not unused, f"explanations of faults that are not planted: {unused}"
     yield from judge_faults(faults, explanations, block.tests(faults), {}, workers)

@@ -94,8 +94,12 @@ class CsrBench:
         return value
 
 
-async def check_storages(bench, masks: Mapping[str, int]) -> None:
-    """Each of the registers holds the bits that it has of what was last written to it."""
+async def check_storages(bench, masks: Mapping[str, int], reset: Mapping[str, int]) -> None:
+    """Each of the registers, just reset, holds its value in ``reset`` or 0, and then the bits that
+    it has of what was last written to it.
+    """
+    for name in masks:
+        assert await bench.read(name) == reset.get(name, 0), name
     rng = random.Random(1)
     values: dict[str, int] = {}
     for _ in range(4):

@@ -44,7 +44,7 @@ WORD_CYCLES = {"dma": 2.34, "dma-whole": 1.6}
 
 def variables(block: str) -> dict[str, str]:
     """What tells the tests which model it is."""
-    return {"DMA_WORD_CYCLES": str(WORD_CYCLES.get(block))}
+    return {"DMA_WORD_CYCLES": str(WORD_CYCLES[block])} if block in WORD_CYCLES else {}
 
 
 @cache
