@@ -8,7 +8,7 @@
 enum { FRAMES_AT_ONCE = 8 };
 
 /* So often it does both before the rest of the protocol service has its turn. */
-enum { ROUNDS_AT_ONCE = 4 };
+enum { ROUNDS_AT_ONCE = 8 };
 
 net_t network;
 ethmac_t network_mac;

@@ -77,28 +77,6 @@ void ethmac_attach(ethmac_t *mac)
 
 /* --- without a port, through the rings --------------------------------------------------------- */
 
-/* The buffers of packets that are free are room for frames. */
-static void fill(ethmac_t *mac)
-{
-    while (mac->port.arm->packet == NULL) {
-        packet_t *packet = RING_POP(&mac->net->free);
-        if (packet == NULL) {
-            return;
-        }
-        (void)net_port_give_room(&mac->port, packet);
-    }
-}
-
-static void transmit(ethmac_t *mac)
-{
-    net_t *net = mac->net;
-
-    while (RING_COUNT(&net->transmit) != 0
-           && net_port_send(&mac->port, RING_FIRST(&net->transmit))) {
-        (void)RING_POP(&net->transmit);
-    }
-}
-
 bool ethmac_service(ethmac_t *mac, bool pending)
 {
     net_t *net = mac->net;
@@ -115,8 +93,8 @@ bool ethmac_service(ethmac_t *mac, bool pending)
         (void)RING_PUSH(&net->received, packet);
         received = true;
     }
-    fill(mac);
-    transmit(mac);
+    net_give_free(net, &mac->port);
+    net_send_waiting(net, &mac->port);
 
     return received || RING_COUNT(&net->sent) >= NET_SENT_BATCH;
 }
@@ -152,7 +130,7 @@ void ethmac_init(ethmac_t *mac, net_t *net)
     link(mac->receive_ring, ETHMAC_RECEIVE_FRAMES);
     link(mac->transmit_ring, ETHMAC_TRANSMIT_FRAMES);
     (void)net_add_packets(net, PACKET_HOME_COPY, &mac->copy, mac->copy_frame, NET_COPY_PACKETS);
-    fill(mac);
+    net_give_free(net, &mac->port);
     mmio_write(CSR_ETHDMA_RECEIVE_RING_ADDR, (uint32_t)(uintptr_t)mac->receive_ring);
     mmio_write(CSR_ETHDMA_RECEIVE_LAST_ADDR, ETHMAC_RECEIVE_FRAMES - 1);
     mmio_write(CSR_ETHDMA_TRANSMIT_RING_ADDR, (uint32_t)(uintptr_t)mac->transmit_ring);

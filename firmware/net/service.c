@@ -143,21 +143,15 @@ INLINE bool take_post(net_t *net)
     return post;
 }
 
-/* What the port had no place for goes to it as far as there is one now. */
-static COLD void send_waiting(net_t *net)
+static COLD void send_waiting(net_t *net, net_port_t *port)
 {
-    while (RING_COUNT(&net->transmit) != 0
-           && net_port_send(net->port, RING_FIRST(&net->transmit))) {
-        (void)RING_POP(&net->transmit);
-    }
+    net_send_waiting(net, port);
 }
 
 /* What the application holds has left the port no room: it gets the rest, which is for everybody else. */
 static COLD void fill(net_t *net, net_port_t *port)
 {
-    while (RING_COUNT(&net->free) != 0 && net_port_give_room(port, RING_FIRST(&net->free))) {
-        (void)RING_POP(&net->free);
-    }
+    net_give_free(net, port);
 }
 
 COLD void net_refill(net_t *net)
@@ -179,7 +173,7 @@ INLINE void take_back_from_port(net_t *net, net_port_t *port)
         release(net, port, packet);
     }
     if (UNLIKELY(RING_COUNT(&net->transmit) != 0)) {
-        send_waiting(net);
+        send_waiting(net, port);
     }
 }
 

@@ -158,6 +158,22 @@ static inline bool net_wants_refill(const net_t *net)
     return net->excess_left < NET_EXCESS_DROPS;
 }
 
+/* The port gets the frames that wait for it as far as it has places for them. */
+static inline void net_send_waiting(net_t *net, net_port_t *port)
+{
+    while (RING_COUNT(&net->transmit) != 0 && net_port_send(port, RING_FIRST(&net->transmit))) {
+        (void)RING_POP(&net->transmit);
+    }
+}
+
+/* The buffers of packets that are free are room for frames, as far as the port has places for them. */
+static inline void net_give_free(net_t *net, net_port_t *port)
+{
+    while (RING_COUNT(&net->free) != 0 && net_port_give_room(port, RING_FIRST(&net->free))) {
+        (void)RING_POP(&net->free);
+    }
+}
+
 /* True if received frames wait. */
 static inline bool net_frames_wait(const net_t *net)
 {

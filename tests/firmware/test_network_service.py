@@ -81,5 +81,5 @@ def test_a_flood_leaves_the_rest_of_the_protocol_service_its_turn(mac):
     tell(mac, "flood")
     while tell(mac, "serve")[2]:
         turns += 1
-    # A frame at a look, and four rounds of eight looks at a turn.
-    assert turns == FLOOD // 32
+    # A frame at a look, and eight rounds of eight looks at a turn.
+    assert turns == FLOOD // 64
