@@ -57,7 +57,7 @@ static inline void context_unlock_all(uint32_t before);
 static inline void context_post_protocol(void);
 
 /* Application: there is work for the protocol service, or for the interrupt service, which has run
- * when this returns. */
+ * when this returns. Polled, the first serves lines too: whoever always calls it need not wait. */
 void context_run_protocol(void);
 void context_run_interrupt(void);
 

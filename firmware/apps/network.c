@@ -48,6 +48,9 @@ void network_init(void)
 #if NETWORK_MAC_IN_PROTOCOL
     ethmac_attach(&network_mac);
 #endif
+#if CONTEXT_MUST_YIELD
+    context_patient_lines |= 1u << ETHMAC_INTERRUPT;
+#endif
 }
 
 void network_use_rings(void)

@@ -96,16 +96,25 @@ static const char *last_status(void)
     return call.failed ? "error" : "ok";
 }
 
-/* Goes on with the command; false if there is no packet to write into. */
+/* False if there is no packet to write into. */
+static bool has_answer(void)
+{
+    if (answer == NULL) {
+        packet_t *packet = udp_reserve(&network);
+        if (packet == NULL) {
+            return false;
+        }
+        begin_part(packet);
+    }
+    return true;
+}
+
+/* Goes on with the command; false if there is no packet for its answer. */
 static bool run(void)
 {
     while (call.command != NULL) {
-        if (answer == NULL) {
-            packet_t *packet = udp_reserve(&network);
-            if (packet == NULL) {
-                return false;
-            }
-            begin_part(packet);
+        if (!has_answer()) {
+            return false;
         }
         if (!command_step(&call)) {
             send_part(last_status());
@@ -119,7 +128,7 @@ static bool run(void)
 static __attribute__((noinline)) bool serve(void)
 {
     packet_t *packet;
-    bool any = call.command != NULL;
+    bool any = call.command != NULL && has_answer();
 
     while (run() && (packet = udp_receive(&socket_)) != NULL) {
         any = true;

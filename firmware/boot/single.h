@@ -59,6 +59,9 @@ INLINE void context_unnest(context_nesting_t before)
 
 #ifdef CONTEXT_POLLED
 
+/* Lines that context_run_protocol() leaves to context_wait(): their device has room while its work is done. */
+extern uint32_t context_patient_lines;
+
 /* Nobody interrupts. */
 static inline uint32_t context_lock(void)
 {

@@ -8,6 +8,7 @@
 
 void (*network_mac_meanwhile)(void);
 context_posts_t context_posts;
+uint32_t context_patient_lines;
 
 static struct {
     RING(NET_RING_SLOTS) room;

@@ -147,8 +147,8 @@ def test_an_answer_goes_on_when_there_is_a_packet_again(remote):
     remote.send(b"6 say 1 2", (0x0A00_0003, 99))
     assert remote.serve()
     assert [payload[:6] for _, payload in remote.parts()] == [b"5 0 mo", b"5 1 mo"]
-    # It still has something to do.
-    assert remote.serve()
+    # Without a packet it can do nothing: whoever waits may wait.
+    assert not remote.serve()
     assert remote.parts() == []
     remote.do("supply", 1)
     assert remote.serve()
