@@ -12,7 +12,7 @@
 
 /* Many serial ports, and the stacks of more tiers, take local memory that is the frames' elsewhere; so do
  * the descriptors of a MAC with DMA, but less. */
-#define CONFIG_OTHERS_IN_LOCAL_MEMORY ((UARTS > 8) + (CONFIG_CPU_TIERS > 3))
+#define CONFIG_OTHERS_IN_LOCAL_MEMORY ((UARTS > 8) + (CONFIG_CPU_TIERS > 3) + (CONFIG_CPU_TIERS > 6))
 
 /* Bytes of a frame buffer: the longest Ethernet frame without FCS is 1514; rounded up to a multiple
  * of a 64-byte burst. */

@@ -10,6 +10,10 @@
 #include "irq.h"
 #include "report.h"
 
+#if UARTS == 0
+#error "this benchmark needs a serial port: uarts of SocParams"
+#endif
+
 enum {
     USUAL_PRIORITY = 8,
     SERIAL_PRIORITY = 10,

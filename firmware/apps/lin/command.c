@@ -355,7 +355,7 @@ static bool run(command_call_t *call)
     if (UARTS == 0) {
         return command_error(call, "there are no serial ports");
     }
-    return command_number(call, "a serial port", call->words[AT_PORT], 0, UARTS - 1, &port)
+    return command_number(call, "a serial port", call->words[AT_PORT], 0, (uint32_t)UARTS - 1, &port)
            && run_verb(call, port);
 }
 

@@ -15,6 +15,9 @@
 /* Outside local memory: a character comes every half millisecond at the most. */
 static SET_BEFORE_RUN_LARGE lin_port_t ports[LIN_NODES];
 
+/* There are reports that lin_protocol() has not seen. */
+static bool reports_wait;
+
 lin_port_t *lin_at(uint32_t index)
 {
     return &ports[index];
@@ -55,9 +58,6 @@ static void begin(uint32_t port)
     (void)serial_set_levels(serial, &levels);
     serial_set_flow(serial, lin_turns ? SERIAL_FLOW_TURN : 0);
 }
-
-/* There are reports that lin_protocol() has not seen. */
-static bool reports_wait;
 
 static void put_report(lin_port_t *lin)
 {

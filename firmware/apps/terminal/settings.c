@@ -46,7 +46,7 @@ static void wake(const terminal_port_t *port)
 static uint32_t usable_depth(uint32_t character_cycles)
 {
     uint32_t to_come = TERMINAL_ALL_SERVED_CYCLES / character_cycles + 1;
-    uint32_t slack = to_come < SERIAL_RECEIVE_DEPTH / 2 ? to_come : SERIAL_RECEIVE_DEPTH / 2;
+    uint32_t slack = to_come > SERIAL_RECEIVE_DEPTH / 2 ? SERIAL_RECEIVE_DEPTH / 2 : to_come;
 
     return SERIAL_RECEIVE_DEPTH - (slack > TERMINAL_RECEIVE_SLACK ? slack : TERMINAL_RECEIVE_SLACK);
 }

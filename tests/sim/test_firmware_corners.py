@@ -1,0 +1,29 @@
+"""The firmware compiles for SoCs at the corners of what the parameters allow."""
+
+from __future__ import annotations
+
+import pytest
+
+from tierv.sim.design import elaborate
+from tierv.sim.firmware import Context, compile_firmware
+from tierv.sim.model import simulation_params
+
+CORNERS = {
+    "no serial ports": {"uarts": 0},
+    "shortest FIFOs": {"uarts": 1, "uart_receive_bytes": 1, "uart_transmit_bytes": 1},
+    "longest FIFOs": {"uart_receive_bytes": 256, "uart_transmit_bytes": 256, "eth_dma": True},
+    "least": {"uart_stamps": False, "echo_bins": 0, "eth_rx_slots": 2, "eth_tx_slots": 2},
+    "fullest local memory": {"uarts": 16, "cpu_variant": "tiers8", "eth_dma": True},
+    "eight tiers": {"cpu_variant": "tiers8", "eth_dma": True},
+}
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+def test_applications_compile(corner, tmp_path):
+    params = simulation_params(**CORNERS[corner])
+    elaborate(params, tmp_path / "soc")
+    contexts = [Context.TIERS] if "cpu_variant" in CORNERS[corner] else list(Context)
+    for app in ("services", "standalone", "selftest"):
+        for context in contexts:
+            folder = tmp_path / f"{app}-{context}"
+            compile_firmware(app, params, tmp_path / "soc/include", folder, context)
