@@ -66,10 +66,14 @@ def elaborate(params: SocParams, folder: Path) -> Design:
     quiet_litex_logs()
     chatter = io.StringIO()
     with contextlib.redirect_stdout(chatter), contextlib.redirect_stderr(chatter):
-        soc = SimulationSoC(params)
-        platform = soc.platform
-        platform.output_dir = str(folder)
-        soc.finalize()
+        try:
+            soc = SimulationSoC(params)
+            platform = soc.platform
+            platform.output_dir = str(folder)
+            soc.finalize()
+        except ImportError as error:
+            what = str(error).partition("\n")[0]
+            raise ValueError(f"cpu {params.cpu!r} can't be had: {what}") from None
         fragment = soc.get_fragment()
         platform.finalize(fragment)
         output = platform.get_verilog(fragment, name=TOP_MODULE, regular_comb=False)

@@ -21,6 +21,8 @@ from .paths import BuildError, build_root, locked, run_logged
 
 #: Tiers that the firmware wants (``firmware/tier.h``).
 _TIERS_USED = 3
+#: CPUs with interrupts of their own kind, which the firmware can't take (``firmware/tier.h``).
+_POLLED = ("picorv32",)
 #: The folder of the firmware; only a checkout has it.
 FIRMWARE = Path(__file__).resolve().parent.parent / "firmware"
 #: The program around LiteX's own stack.
@@ -49,6 +51,8 @@ def compiler() -> str:
 
 def usual_context(soc: SocParams) -> Context:
     """The context that a CPU is for: tiers if it has them."""
+    if soc.cpu in _POLLED:
+        return Context.POLLED
     tiers = VARIANTS[soc.cpu_variant] if soc.cpu == "tierv" else 1
     return Context.TIERS if tiers >= _TIERS_USED else Context.SINGLE
 

@@ -127,6 +127,8 @@ class TierVSoC(SoCCore):
                     f"cpu must leave {name} at {soc_map.ORIGINS[name]:#010x},"
                     f" not move it to {self.mem_map[name]:#010x} as {params.cpu!r} does"
                 )
+        if not hasattr(self.cpu, "interrupt"):
+            raise ValueError(f"cpu must be one with interrupt lines, not {params.cpu!r}")
         self._fit_core()
         if params.sdram:
             self._add_sdram()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tierv.sim.design import elaborate
-from tierv.sim.firmware import Context, compile_firmware
+from tierv.sim.firmware import compile_firmware
 from tierv.sim.model import simulation_params
 
 CORNERS = {
@@ -15,6 +15,8 @@ CORNERS = {
     "least": {"uart_stamps": False, "echo_bins": 0, "eth_rx_slots": 2, "eth_tx_slots": 2},
     "fullest local memory": {"uarts": 16, "cpu_variant": "tiers8", "eth_dma": True},
     "eight tiers": {"cpu_variant": "tiers8", "eth_dma": True},
+    "two tiers": {"cpu_variant": "tiers2"},
+    "interrupts of another kind": {"cpu": "picorv32"},
 }
 
 
@@ -22,8 +24,5 @@ CORNERS = {
 def test_applications_compile(corner, tmp_path):
     params = simulation_params(**CORNERS[corner])
     elaborate(params, tmp_path / "soc")
-    contexts = [Context.TIERS] if "cpu_variant" in CORNERS[corner] else list(Context)
     for app in ("services", "standalone", "selftest"):
-        for context in contexts:
-            folder = tmp_path / f"{app}-{context}"
-            compile_firmware(app, params, tmp_path / "soc/include", folder, context)
+        compile_firmware(app, params, tmp_path / "soc/include", tmp_path / app)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from litex.soc.cores.cpu import CPUS
 
 from tierv.sim import model as model_module
+from tierv.sim.design import elaborate
 from tierv.sim.model import ModelParams, build_model, config_name, simulation_params
 from tierv.sim.paths import BuildError, run_logged
 from tierv.sim.run import Simulation, Wave
@@ -66,6 +68,22 @@ def test_an_unknown_cpu_is_named_and_gets_no_folder(changes, message, monkeypatc
     with pytest.raises(ValueError, match=message):
         build_model(ModelParams(soc=simulation_params(**changes)))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_cpu_that_is_not_installed_is_named(tmp_path):
+    with pytest.raises(ValueError, match="cpu 'serv' can't be had: pythondata-cpu-serv module not"):
+        elaborate(simulation_params(cpu="serv"), tmp_path / "soc")
+
+
+def test_a_cpu_without_interrupt_lines_is_named(tmp_path, monkeypatch):
+    class WithoutLines(CPUS["vexriscv"]):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            del self.interrupt
+
+    monkeypatch.setitem(CPUS, "vexriscv", WithoutLines)
+    with pytest.raises(ValueError, match="cpu must be one with interrupt lines, not 'vexriscv'"):
+        elaborate(simulation_params(cpu="vexriscv"), tmp_path / "soc")
 
 
 def test_a_failed_program_shows_the_end_of_its_log(tmp_path):
