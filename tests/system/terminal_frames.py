@@ -27,9 +27,17 @@ GAP = 60_000
 QUIET = 300_000
 
 
-def udp_frame(payload: bytes, port: int, source: int) -> bytes:
-    """A datagram to the board."""
-    header = Ether(src=THERE_MAC, dst=HERE_MAC) / IP(src=THERE, dst=HERE)
+def introduction(address: str = THERE, mac: str = THERE_MAC) -> bytes:
+    """A host asks for the board, which so learns of it."""
+    arp = ARP(hwsrc=mac, psrc=address, pdst=HERE)
+    return bytes(Ether(src=mac, dst="ff:ff:ff:ff:ff:ff") / arp)
+
+
+def udp_frame(
+    payload: bytes, port: int, source: int, address: str = THERE, mac: str = THERE_MAC
+) -> bytes:
+    """A datagram from a host to the board."""
+    header = Ether(src=mac, dst=HERE_MAC) / IP(src=address, dst=HERE)
     return bytes(header / UDP(sport=source, dport=port) / Raw(payload))
 
 
@@ -64,10 +72,9 @@ class Conversation:
 
     def __init__(self, system, *set_up: bytes) -> None:
         self._system = system
-        arp = ARP(hwsrc=THERE_MAC, psrc=THERE, pdst=HERE)
-        introduction = bytes(Ether(src=THERE_MAC, dst="ff:ff:ff:ff:ff:ff") / arp)
         self._frames = [
-            Frame(frame, READY + index * GAP) for index, frame in enumerate([introduction, *set_up])
+            Frame(frame, READY + index * GAP)
+            for index, frame in enumerate([introduction(), *set_up])
         ]
         #: Everything is set up by then.
         self.start = READY + len(self._frames) * GAP

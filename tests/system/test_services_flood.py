@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from system_builds import OWN_BUILDS
 from terminal_frames import Conversation, control_frame, peer_is_here, udp_frame
 
 from tierv.sim.experiments.frames import ECHO_PORT
@@ -14,9 +15,6 @@ COMMAND_PORT, GAP = 7100, 50_000
 #: Longer than a serial port keeps what it has received.
 QUIET = 1_500_000
 ECHO_PEER, COMMAND_PEER = 77, 78
-
-
-BUILDS = ["tiers", "single", "polled", "tiers, DMA", "single, DMA", "polled, DMA"]
 #: What a serial port receives meanwhile, without a pause.
 CHARACTERS = bytes(range(250))
 
@@ -29,7 +27,7 @@ def flood(start: int) -> list[Frame]:
     ]
 
 
-@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("build", OWN_BUILDS)
 def test_commands_are_answered_and_echoes_go_on(systems, build):
     talk = Conversation(systems(build))
     end = talk.start + SLOT * FRAMES
@@ -43,7 +41,7 @@ def test_commands_are_answered_and_echoes_go_on(systems, build):
     assert meanwhile.count(COMMAND_PEER) > len(commands) / 3
 
 
-@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("build", OWN_BUILDS)
 def test_serial_ports_are_served(systems, build):
     talk = Conversation(systems(build), control_frame(0, peer_is_here()))
     said = talk.run(flood(talk.start), [UartBytes(1, CHARACTERS, talk.start + GAP)], quiet=QUIET)

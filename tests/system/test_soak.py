@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 import soak
+from system_builds import OWN_BUILDS
 
 
 def check_kinds(account: soak.Account, made: Mapping[str, int]) -> None:
@@ -34,9 +35,7 @@ def test_frames_of_every_kind_are_answered_or_counted_and_all_buffers_come_back(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "build", ["tiers", "single", "polled", "tiers, DMA", "single, DMA", "polled, DMA"]
-)
+@pytest.mark.parametrize("build", OWN_BUILDS)
 def test_ten_million_cycles_of_such_frames_are_accounted_for(systems, build):
     account = soak_for(systems(build), 10_000_000, seed=2)
     print(f"{build}: {len(account.result.frames_sent)} frames, {len(account.result.frames)} back")

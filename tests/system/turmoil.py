@@ -5,10 +5,7 @@ from __future__ import annotations
 import random
 
 import soak
-from scapy.layers.inet import IP, UDP
-from scapy.layers.l2 import ARP, Ether
-from scapy.packet import Raw
-from terminal_frames import HERE, HERE_MAC, PEER_PORT, READY
+from terminal_frames import PEER_PORT, READY, introduction, udp_frame
 
 from tierv.sim import lin
 from tierv.sim.experiments.frames import (
@@ -21,18 +18,18 @@ from tierv.sim.experiments.frames import (
 from tierv.sim.host import protocol
 from tierv.sim.host.commands import COMMAND_PORT
 from tierv.sim.host.lin import ALL_PORTS, HOST_PORT, Record, Request, encode
-from tierv.sim.host.protocol import Command, Control, Item, LineState, Purge
+from tierv.sim.host.protocol import Command, Control, Item, Purge
 from tierv.sim.model import SIMULATION_BAUD
 from tierv.sim.stimulus import Frame, Parity, UartBreak, UartBytes, UartFormat
 
-SOURCE_PORT, NOBODY = 19, 4242
+_SOURCE_PORT = 19
 #: Addresses of those who talk to the board, and one that nobody has.
 PEERS = {f"192.168.1.{100 + number}": f"02:00:00:00:00:{number + 1:02x}" for number in range(3)}
 _ABSENT = "192.168.1.200"
-#: Of the SoC; commands name one port more.
-SERIAL_PORTS = 4
+#: Commands name one more.
+SERIAL_PORTS = soak.BOARD.uarts
 _CONSOLE = -1
-CLOCK_HZ = 100_000_000
+_CLOCK_HZ = soak.BOARD.sys_clk_hz
 USUAL_FORM = UartFormat(SIMULATION_BAUD)
 _LIN_FORM = UartFormat(19_200)
 _BAUDS = (9_600, 115_200, 921_600, SIMULATION_BAUD)
@@ -95,8 +92,7 @@ class Turmoil:
         self.cycle = READY
         self._wire_free = self.cycle
         for address, mac in PEERS.items():
-            arp = ARP(hwsrc=mac, psrc=address, pdst=HERE)
-            self.send(bytes(Ether(src=mac, dst="ff:ff:ff:ff:ff:ff") / arp))
+            self.send(introduction(address, mac))
         self.cycle += _CALM_CYCLES
         #: When each serial line is free again.
         self._free = dict.fromkeys((*range(SERIAL_PORTS), _CONSOLE), self.cycle)
@@ -120,12 +116,11 @@ class Turmoil:
     def _add(self, frame: Frame) -> None:
         self.frames.append(frame)
         self._wire_free = max(self._wire_free, frame.cycle)
-        self._wire_free += round(wire_cycles(max(64, len(frame.data) + FCS_BYTES), CLOCK_HZ))
+        self._wire_free += round(wire_cycles(max(64, len(frame.data) + FCS_BYTES), _CLOCK_HZ))
 
-    def udp(self, payload: bytes, port: int, peer: str, source: int = PEER_PORT) -> None:
+    def udp(self, payload: bytes, port: int, peer: str) -> None:
         """A datagram to the board, now."""
-        header = Ether(src=PEERS[peer], dst=HERE_MAC) / IP(src=peer, dst=HERE)
-        self.send(bytes(header / UDP(sport=source, dport=port) / Raw(payload)))
+        self.send(udp_frame(payload, port, PEER_PORT, peer, PEERS[peer]))
 
     def command(self, text: str, peer: str) -> None:
         """A command line, now."""
@@ -179,7 +174,7 @@ class Turmoil:
 
     def _book_port(self, port: int, bits: float, form: UartFormat) -> tuple[int, int] | None:
         begin = max(self.cycle, self._free[port])
-        end = begin + round((bits + 1) * CLOCK_HZ / form.baud)
+        end = begin + round((bits + 1) * _CLOCK_HZ / form.baud)
         if end > self.cycle + _AHEAD_CYCLES:
             return None
         self._free[port] = end
@@ -240,14 +235,21 @@ class Turmoil:
 
     def _source(self) -> None:
         count, length = self._random.choice((1, 5, 40)), self._random.choice((1, 100, 1_472))
-        self.udp(f"{count} {length}".encode(), SOURCE_PORT, self._peer())
+        self.udp(f"{count} {length}".encode(), _SOURCE_PORT, self._peer())
 
     def _flood(self) -> None:
-        ports = (ECHO_PORT, SINK_PORT, FAST_ECHO_PORT, NOBODY, protocol.CONTROL_PORT, COMMAND_PORT)
+        ports = (
+            ECHO_PORT,
+            SINK_PORT,
+            FAST_ECHO_PORT,
+            soak.NOBODY,
+            protocol.CONTROL_PORT,
+            COMMAND_PORT,
+        )
         port, peer, payload = self._random.choice(ports), self._peer(), self._bytes(18)
         for _ in range(self._random.choice((50, 300))):
             self.udp(payload, port, peer)
-            self.cycle += round(wire_cycles(64, CLOCK_HZ))
+            self.cycle += round(wire_cycles(64, _CLOCK_HZ))
 
     def _restore_order(self) -> None:
         """Everything is as after reset, and the first peer gets what serial ports receive."""
@@ -266,7 +268,7 @@ class Turmoil:
             number(Command.SET_DATASIZE, 8),
             number(Command.SET_PARITY, protocol.Parity.NONE),
             number(Command.SET_STOPSIZE, 1),
-            number(Command.SET_LINESTATE_MASK, LineState(0)),
+            number(Command.SET_LINESTATE_MASK, 0),
             number(Command.SET_MODEMSTATE_MASK, 0),
             number(Command.PACK_TIME, 1_000),
             number(Command.PACK_IDLE, 0),
