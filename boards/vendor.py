@@ -71,7 +71,7 @@ def bitstream(project: Project) -> Path:
 
 
 def build(project: Project) -> Path:
-    """Run the vendor's tool on the project; returns the bitstream.
+    """Run the vendor's tool on the project; returns the bitstream. There is none if this fails.
 
     Raises ``MissingToolError`` if it is not installed, ``BuildError`` if it fails and
     ``TimingError`` for a missed clock.
@@ -86,8 +86,14 @@ def build(project: Project) -> Path:
             f" {tool.install.format(family=board.family.value)}; then do this again, or run"
             f" {script.name} in that folder, which can be moved to another machine"
         )
-    with step(f"{board.name}: {tool.program}"):
-        run_logged(["bash", script.name], project.gateware / "build.log", cwd=project.gateware)
     check = check_vivado_timing if board.family is Family.ARTIX7 else check_quartus_timing
-    check(project.source(tool.timing_report).read_text())
-    return bitstream(project)
+    made = bitstream(project)
+    try:
+        with step(f"{board.name}: {tool.program}"):
+            run_logged(["bash", script.name], project.gateware / "build.log", cwd=project.gateware)
+        check(project.source(tool.timing_report).read_text())
+    except BaseException:
+        # The tools write it before they know that a clock is missed, or while they are interrupted.
+        made.unlink(missing_ok=True)
+        raise
+    return made

@@ -212,6 +212,31 @@ def test_a_missing_vendor_tool_is_told_with_where_the_project_lies(nothing_insta
         assert f"build_{name}.sh" in text
 
 
+@pytest.mark.parametrize(
+    ("timing", "status", "error"),
+    [
+        ("All user specified timing constraints are met.", 0, None),
+        ("All user specified timing constraints are met.", 1, r"bash failed \(1\)"),
+        ("Timing constraints are not met.", 0, "timing is not met"),
+    ],
+)
+def test_a_vendor_tool_that_fails_leaves_no_bitstream(
+    timing, status, error, elsewhere, monkeypatch
+):
+    project = Project(BOARDS["arty"])
+    project.gateware.mkdir(parents=True)
+    (project.gateware / "build_arty.sh").write_text(
+        f"echo bits > arty.bit; echo '{timing}' > arty_timing.rpt; exit {status}\n"
+    )
+    monkeypatch.setattr(vendor.shutil, "which", lambda program: program)
+    if error is None:
+        assert vendor.build(project).read_text() == "bits\n"
+        return
+    with pytest.raises(BuildError, match=error):
+        vendor.build(project)
+    assert not vendor.bitstream(project).exists()
+
+
 @pytest.mark.parametrize("name", BOARDS)
 @pytest.mark.parametrize("command", ["load", "flash"])
 def test_loading_says_what_is_missing(name, command, nothing_installed, elsewhere):
