@@ -27,12 +27,14 @@ class Commands(click.Group):
             raise click.ClickException(str(error)) from error
 
 
+_CPU_HELP = "LiteX's name of the CPU; vexriscv and picorv32 are installed, too."
 _HARDWARE = (
-    click.option("--cpu", default="tierv", show_default=True, help="LiteX's name of the CPU."),
+    click.option("--cpu", default="tierv", show_default=True, help=_CPU_HELP),
     click.option("--cpu-variant", default="standard", show_default=True, help="Variant of it."),
     click.option("--uarts", type=int, help="Serial ports beside the console, 0 to 16."),
     click.option("--sys-clk-hz", type=int, help="Clock of the SoC."),
     click.option("--uart-baud", type=int, help="Speed of the serial ports after reset."),
+    click.option("--main-ram-bytes", type=int, help="Main memory, a power of two."),
     click.option("--eth-dma", is_flag=True, default=None, help="Ethernet by DMA, not by slots."),
     click.option("--eth-bits-per-second", type=int, help="Rate of the wire, 100 or 1,000 Mbit/s."),
 )

@@ -14,9 +14,10 @@ from .records import cpp_records
 Columns = Sequence[tuple[str, str]]
 
 
-def _memory(name: str, columns: Columns) -> str:
+def _memory(params: SocParams, name: str, columns: Columns) -> str:
     arrays = ", ".join(f'{{"{module}", "{array}"}}' for module, array in columns)
-    origin, size = soc_map.ORIGINS[name], soc_map.SIZES[name]
+    origin = soc_map.ORIGINS[name]
+    size = getattr(params, f"{name}_bytes", soc_map.SIZES[name])
     return f'    {{"{name}", {origin:#x}u, {size:#x}u, {len(columns)}, {{{arrays}}}}},'
 
 
@@ -53,7 +54,7 @@ def cpp_header(params: SocParams, memories: Mapping[str, Columns], fast_eval: bo
         f"    Array arrays[{most_columns}];",
         "};",
         "constexpr Memory memories[] = {",
-        *(_memory(name, columns) for name, columns in memories.items()),
+        *(_memory(params, name, columns) for name, columns in memories.items()),
         "};",
         "}  // namespace generated",
     ]

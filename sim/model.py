@@ -20,7 +20,7 @@ from tierv.soc.soc import check_cpu
 
 from . import training, verilator
 from .design import Design, elaborate
-from .elf import encode_image, jump_to
+from .elf import encode_image
 from .harness_config import cpp_header
 from .paths import build_root, locked, run_logged, say, step
 from .stimulus import UartFormat, encode_frames, encode_uart
@@ -235,10 +235,9 @@ class _Builder:
     def _train(self) -> None:
         """Run the program once; the compiler's counters end up beside the objects."""
         soc = self.params.soc
-        code, start = training.program(), training.START
         formats = [UartFormat(soc.uart_baud)] * soc.uart_pins
         inputs = {
-            "--image": encode_image([(start, code), (0, jump_to(start))]),
+            "--image": encode_image([(training.START, training.program())]),
             "--frames": encode_frames(training.frames() if soc.ethernet else []),
             "--uart": encode_uart(training.uart_bytes(soc.uart_pins), formats, soc.sys_clk_hz),
         }

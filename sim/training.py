@@ -46,8 +46,8 @@ PROGRAM = (
     0xFA5FF06F,  # j    loop
 )
 
-#: Where the program runs.
-START = soc_map.ORIGINS["main_ram"]
+#: Where the program runs: where every CPU starts.
+START = soc_map.ORIGINS["rom"]
 #: Length of the run in clock cycles, and its end.
 CYCLES = 300_000
 END = RunEnd.LIMIT

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tierv.sim.elf import encode_image, jump_to
+from tierv.sim.model import ModelParams, build_model, simulation_params
 from tierv.sim.records import RunEnd
 from tierv.soc.map import ORIGINS, SIZES
 
@@ -95,6 +96,25 @@ def test_what_can_t_be_done_is_said(model, words, message):
     done = run_harness(model, "--cycles", 1, *words)
     assert done.returncode == RunEnd.ERROR
     assert message in done.stderr
+
+
+def test_memories_may_have_other_sizes():
+    sizes = {"rom": 16 << 10, "sram": 4 << 10, "itcm": 256 << 10, "dtcm": 16 << 10}
+    soc = simulation_params(
+        uarts=0,
+        ethernet=False,
+        main_ram_bytes=0,
+        **{f"{name}_bytes": size for name, size in sizes.items()},
+    )
+    model = build_model(ModelParams(soc=soc))
+    for name, size in sizes.items():
+        end = ORIGINS[name] + size
+        last, next_to_it = (
+            run_harness(model, "--cycles", 1, "--peek", f"{address},1")
+            for address in (end - 1, end)
+        )
+        assert last.returncode == RunEnd.LIMIT, last.stderr
+        assert f"no memory at {end:#010x}" in next_to_it.stderr
 
 
 def test_a_truncated_image_is_an_error(model, tmp_path):
