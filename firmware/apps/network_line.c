@@ -94,7 +94,7 @@ void network_line_protocol(void)
         net_refill(&network);
     }
     network_protocol(wake);
-    if (UNLIKELY(net_wants_refill(&network)) && !refill.is_set) {
+    if (UNLIKELY(net_wants_refill(&network) || net_is_deaf(&network)) && !refill.is_set) {
         alarm_set(&refill, REFILL_CYCLES);
     }
 }

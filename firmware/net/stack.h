@@ -158,6 +158,13 @@ static inline bool net_wants_refill(const net_t *net)
     return net->excess_left < NET_EXCESS_DROPS;
 }
 
+/* True if the port has no room for a frame. The packets that it sends may be the only ones to come back, and it need
+ * not tell of that: net_service() has to follow, in a while. */
+static inline bool net_is_deaf(const net_t *net)
+{
+    return net_port(net) != NULL && !net_port_has_room(net->port);
+}
+
 /* The port gets the frames that wait for it as far as it has places for them. */
 static inline void net_send_waiting(net_t *net, net_port_t *port)
 {
