@@ -10,7 +10,6 @@ from litex.build.generic_platform import IOStandard, Pins, Subsignal
 from litex.gen import LiteXModule
 from migen import Record, Signal
 
-from tierv.soc.crc_checker import in_place_of_liteeths
 from tierv.soc.debug import Jtag
 from tierv.soc.ethernet import MiiPhy, RgmiiPhy, shorten_paths
 from tierv.soc.soc import TierVSoC
@@ -57,13 +56,10 @@ class BoardSoC(TierVSoC):
             ]
 
     def _add_ethernet(self, timing_constraints: bool, phy_hw_reset: bool) -> None:
-        if self.board.phy is not Phy.RGMII:
-            TierVSoC._add_ethernet(self, timing_constraints, phy_hw_reset)
-            return
-        with in_place_of_liteeths():
-            TierVSoC._add_ethernet(self, timing_constraints, phy_hw_reset)
-        mac = self.ethdma if self.params.eth_dma else self.ethmac
-        shorten_paths(mac.core)
+        TierVSoC._add_ethernet(self, timing_constraints, phy_hw_reset)
+        if self.board.phy is Phy.RGMII:
+            mac = self.ethdma if self.params.eth_dma else self.ethmac
+            shorten_paths(mac.core)
 
     def sdram_phy(self) -> tuple[LiteXModule, SDRAMModule]:
         """The PHY of the board's external memory: DDR3, or single data rate."""

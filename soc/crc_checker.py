@@ -1,4 +1,4 @@
-"""The check of received frames' check sequence, for clocks that LiteEth's own is too slow for."""
+"""The check of received frames' check sequence, in place of LiteEth's own."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ class CrcChecker(LiteXModule):
     """Takes the check sequence off a stream of bytes, and says at its last byte if it was wrong.
 
     In place of LiteEth's ``LiteEthMACCRC32Checker``: IEEE 802.3, clause 3.2.9. That one adds a byte
-    and looks at the result in the same cycle; here there is a register in between. A frame that
-    is too short to have a byte before the sequence leaves nothing but the count of its error.
+    and looks at the result in the same cycle, which takes long; here there is a register in
+    between. It loses the frame behind a fragment of one byte, too; here a frame that is too short
+    to have a byte before the sequence leaves nothing but the count of its error.
     Raises ``ValueError`` for a stream that is wider than a byte.
     """
 

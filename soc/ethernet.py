@@ -5,13 +5,14 @@ from __future__ import annotations
 from liteeth.common import eth_interpacket_gap, eth_phy_description
 from liteeth.mac.core import LiteEthMACCore
 from liteeth.mac.padding import LiteEthMACPaddingInserter
+from liteeth.phy.common import LiteEthPHYMDIO
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
 from liteeth.phy.gmii import LiteEthPHYGMIIRX, LiteEthPHYGMIITX
-from liteeth.phy.mii import LiteEthPHYMII, LiteEthPHYMIICRG
+from liteeth.phy.mii import LiteEthPHYMIICRG, LiteEthPHYMIITX
 from liteeth.phy.rmii import LiteEthPHYRMII
 from litex.gen import LiteXModule
 from litex.soc.interconnect import stream
-from migen import FSM, ClockDomainsRenamer, If, NextState, NextValue, Signal
+from migen import FSM, Cat, ClockDomainsRenamer, If, NextState, NextValue, Replicate, Signal
 
 from .crc_checker import CrcChecker
 from .params import FAST_ETHERNET, GIGABIT_ETHERNET
@@ -19,6 +20,8 @@ from .params import FAST_ETHERNET, GIGABIT_ETHERNET
 #: Clock cycles in a byte.
 _MII_BYTE_CYCLES, _RMII_BYTE_CYCLES = 2, 4
 _GMII_BYTE_CYCLES = 1
+#: The byte that ends the preamble.
+_MII_DELIMITER = 0xD5
 #: A crossing of clocks that is one row of LUT RAM deep.
 _CROSSING_WORDS = 16
 
@@ -53,9 +56,9 @@ class InterFrameGap(LiteXModule):
 class FrameTail(LiteXModule):
     """Passes a stream of bytes on without delay, and mends the ends of frames.
 
-    LiteEth's MII receiver says ``last`` twice at the end of a frame, and the MAC would count the
-    second one as a frame without a preamble: a frame of one byte is left out. None of the
-    receivers sets ``last_be``, without which the MAC takes every check sequence for a good one.
+    A frame of one byte, which some of LiteEth's receivers make of a second ``last``, is left out:
+    the MAC would count it as one without a preamble. None of the receivers sets ``last_be``,
+    without which the MAC takes every check sequence for a good one.
     """
 
     def __init__(self) -> None:
@@ -88,13 +91,52 @@ def _mend_streams(phy, byte_cycles: int) -> None:
         phy.sink = gap.sink
 
 
-class MiiPhy(LiteEthPHYMII):
-    """LiteEth's MII PHY interface, with proper ends of frames and gaps between them."""
+class MiiReceiver(LiteXModule):
+    """Bytes of the frames that come by MII: IEEE 802.3, clause 22.2.3.
+
+    A byte begins where the start-of-frame delimiter says, whatever the PHY has left of the preamble
+    before it; LiteEth's own receiver takes the first nibble for the first half of one. The last
+    byte of a frame in which the PHY saw an error (RX_ER) is inverted, so that the check sequence is
+    wrong. Half a byte at the end is a byte of its own.
+    """
+
+    def __init__(self, pads) -> None:
+        self.source = source = stream.Endpoint(eth_phy_description(8))
+
+        nibble, before = Signal(4), Signal(4)
+        valid, second, started, delimits, error, failed = (Signal() for _ in range(6))
+        byte = Signal(8)
+        self.sync += [
+            valid.eq(pads.rx_dv),
+            nibble.eq(pads.rx_data),
+            before.eq(nibble),
+            second.eq(valid & ~source.valid),
+            started.eq(valid & (started | delimits)),
+            error.eq(getattr(pads, "rx_er", 0)),
+            failed.eq(valid & (failed | error)),
+        ]
+        self.comb += [
+            byte.eq(Cat(before, nibble)),
+            delimits.eq(valid & ~started & (byte == _MII_DELIMITER)),
+            source.valid.eq(valid & (second | delimits | source.last)),
+            source.last.eq(~pads.rx_dv),
+            source.data.eq(byte ^ Replicate((failed | error) & source.last, 8)),
+        ]
+
+
+class MiiPhy(LiteXModule):
+    """MII PHY interface: LiteEth's but for the receiver, with gaps between frames."""
 
     bits_per_second = FAST_ETHERNET
+    dw = 8
+    tx_clk_freq = rx_clk_freq = FAST_ETHERNET / 4
 
     def __init__(self, clock_pads, pads, *, with_hw_init_reset: bool) -> None:
-        LiteEthPHYMII.__init__(self, clock_pads, pads, with_hw_init_reset)
+        self.crg = LiteEthPHYMIICRG(clock_pads, pads, with_hw_init_reset)
+        self.tx = ClockDomainsRenamer("eth_tx")(LiteEthPHYMIITX(pads))
+        self.rx = ClockDomainsRenamer("eth_rx")(MiiReceiver(pads))
+        if hasattr(pads, "mdc"):
+            self.mdio = LiteEthPHYMDIO(pads)
         _mend_streams(self, _MII_BYTE_CYCLES)
 
 

@@ -20,6 +20,7 @@ from migen import If, Memory, Record, Signal
 from tierv.rtl.params import CoreParams
 
 from . import map as soc_map
+from .crc_checker import in_place_of_liteeths
 from .debug import Jtag, jtag_pins
 from .dma import add_ethernet_dma
 from .echo_instrument import EchoInstrument
@@ -271,6 +272,10 @@ class TierVSoC(SoCCore):
 
     def _add_ethernet(self, timing_constraints: bool, phy_hw_reset: bool) -> None:
         self.ethphy = self.ethernet_phy(hw_reset=phy_hw_reset)
+        with in_place_of_liteeths():
+            self._add_mac(timing_constraints)
+
+    def _add_mac(self, timing_constraints: bool) -> None:
         if self.params.eth_dma:
             add_ethernet_dma(self, self.ethphy, timing_constraints=timing_constraints)
             return
