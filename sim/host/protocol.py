@@ -20,6 +20,8 @@ DATA_PORT = 7001
 HEADER_BYTES = 3
 #: Longest control datagram that the board understands.
 REQUEST_BYTES = 256
+#: A datagram takes room in the board's queue for its bytes rounded up to a multiple of this.
+ROOM_BYTES = 3
 #: Added to a command's code by its answer; the code of an error.
 ANSWER = 100
 ERROR = 255
@@ -198,7 +200,10 @@ class Item:
 
 @dataclass(frozen=True)
 class TransmitState:
-    """Bytes of the queue to a serial line; ``taken`` since reset, modulo 2^32."""
+    """Bytes of the queue to a serial line; ``taken`` since reset, modulo 2^32.
+
+    A datagram takes ``room_taken`` of the room.
+    """
 
     room: int
     waiting: int
@@ -270,6 +275,11 @@ def counters(value: bytes) -> dict[str, int]:
     if len(value) != 4 * len(COUNTERS):
         raise ProtocolError(f"counters of {len(value)} bytes")
     return dict(zip(COUNTERS, struct.unpack(f">{len(COUNTERS)}I", value), strict=True))
+
+
+def room_taken(data_bytes: int) -> int:
+    """Bytes of a ``TransmitState``'s room that a datagram takes."""
+    return -(-data_bytes // ROOM_BYTES) * ROOM_BYTES
 
 
 def transmit_state(value: bytes) -> TransmitState:

@@ -261,6 +261,7 @@ static void run_constants(void)
     PRINT(constant, DATA_PORT);
     PRINT(constant, HEADER_BYTES);
     PRINT(constant, REQUEST_BYTES);
+    PRINT(constant, ROOM_BYTES);
     PRINT(constant, ANSWER);
     PRINT(constant, ERROR);
     printf("constant MAX_DATA_BYTES %d\n", (int)CONTROL_MAX_LENGTH);

@@ -87,25 +87,24 @@ NEAREST_CYCLES = character_cycles() * 81 // 100 + 1
 
 
 @cache
-def build_terminal() -> Path:
+def build_terminal(transmit_depth: int = DEPTH) -> Path:
     """The program under the sanitizers."""
     firmware = ROOT / "firmware"
     server = sorted((firmware / "apps" / "terminal").glob("*.c"))
     others = ("apps/serial_ports", "apps/command", "drivers/serial")
     own = ("terminal_server_driver", "terminal_board", "terminal_serial", "text")
-    params = SerialParams(
-        sys_clk_hz=CLOCK_HZ, baud=BAUD, ports=PORTS, receive_depth=DEPTH, transmit_depth=DEPTH
-    )
+    depths = {"receive_depth": DEPTH, "transmit_depth": transmit_depth}
+    params = SerialParams(sys_clk_hz=CLOCK_HZ, baud=BAUD, ports=PORTS, **depths)
     headers = serial_headers(params, first_line=0, mac_line=PORTS)
     return build(
-        "terminal_server_driver",
+        f"terminal_server_driver_{transmit_depth}",
         [
             *(TESTS / f"{name}.c" for name in own),
             *server,
             *(firmware / f"{name}.c" for name in others),
             *net_sources(),
         ],
-        include=[FAKE, write_headers("terminal", **headers), TESTS],
+        include=[FAKE, write_headers(f"terminal_{transmit_depth}", **headers), TESTS],
     )
 
 
@@ -122,8 +121,8 @@ def _datagram(cycle: int, frame: bytes) -> Datagram:
 class TerminalHost:
     """A server whose clients are known to it as neighbours."""
 
-    def __init__(self, cycle: int = START_CYCLE) -> None:
-        self._program = Program(build_terminal(), end=".")
+    def __init__(self, cycle: int = START_CYCLE, transmit_depth: int = DEPTH) -> None:
+        self._program = Program(build_terminal(transmit_depth), end=".")
         #: Datagrams sent and not looked at yet; frames that are none; bytes sent by the lines.
         self.sent: list[Datagram] = []
         self.others: list[bytes] = []

@@ -94,6 +94,20 @@ class Queue:
         return sum(map(len, self.words))
 
 
+@pytest.mark.parametrize("depth", [DEPTH, 2, 1])
+def test_a_client_that_counts_what_its_datagrams_take_is_never_refused(depth):
+    with TerminalHost(transmit_depth=depth) as host:
+        whole = host.transmit_state().room
+        for bytes_at_once in (1, 2, 3, 4, 5, 6, 7, 500):
+            room = whole
+            while (room := room - protocol.room_taken(bytes_at_once)) >= 0:
+                host.data(payload=bytes(bytes_at_once))
+                assert host.transmit_state().room >= room
+            assert host.counters()["REFUSED_BYTES"] == 0
+            host.control(protocol.number(Command.PURGE_DATA, Purge.TRANSMIT))
+            host.told()
+
+
 STEPS = st.one_of(
     st.tuples(st.just("put"), st.integers(0, 12)),
     st.tuples(st.just("put"), st.integers(MOST - 9, MOST)),

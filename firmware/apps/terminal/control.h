@@ -36,7 +36,7 @@ typedef struct {
 } control_peer_t;
 
 typedef struct {
-    uint32_t room; /* bytes of datagrams that the transmit queue takes for certain */
+    uint32_t room; /* bytes that the transmit queue takes for certain, by TERMINAL_ROOM_BYTES */
     uint32_t waiting;
     uint32_t taken; /* bytes since reset, modulo 2^32 */
 } control_transmit_t;

@@ -34,6 +34,8 @@ enum {
     TERMINAL_HEADER_BYTES = 3,
     /* Longest control datagram that is understood. */
     TERMINAL_REQUEST_BYTES = 256,
+    /* A datagram takes room in the transmit queue for its bytes rounded up to a multiple of this. */
+    TERMINAL_ROOM_BYTES = 3,
     TERMINAL_ANSWER = 100,
     TERMINAL_ERROR = 255
 };
@@ -62,7 +64,8 @@ enum {
     X(PEER, 68)               /* 6: IPv4 address (0: the asker's) and UDP port of the data's peer; \
                                * all 0: whoever sends next */                                      \
     X(COUNTERS, 69)           /* asks: 4 bytes each, TERMINAL_COUNTERS */                          \
-    X(TRANSMIT_STATE, 70)     /* asks: 4 bytes each: bytes of room, waiting, taken since reset */
+    X(TRANSMIT_STATE, 70)     /* asks: 4 bytes each: bytes of room (TERMINAL_ROOM_BYTES), waiting, \
+                               * taken since reset */
 
 /* Values of SET_CONTROL that are understood; those that ask are answered by the one that holds. */
 #define TERMINAL_CONTROLS(X)                                                                       \

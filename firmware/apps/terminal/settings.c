@@ -233,11 +233,14 @@ static uint8_t modem_state(control_port_t *control)
     return serial_cts(port_of(control)->serial) ? TERMINAL_MODEM_STATE_CTS : 0;
 }
 
+/* Words that TERMINAL_ROOM_BYTES take. */
+enum { ROOM_WORDS = (TERMINAL_ROOM_BYTES + TERMINAL_WORD_BYTES - 1) / TERMINAL_WORD_BYTES };
+
 static control_transmit_t transmit_state(control_port_t *control)
 {
     const terminal_port_t *port = port_of(control);
 
-    return (control_transmit_t){.room = terminal_queue_room(port) * TERMINAL_WORD_BYTES,
+    return (control_transmit_t){.room = terminal_queue_room(port) / ROOM_WORDS * TERMINAL_ROOM_BYTES,
                                 .waiting = port->given_bytes - port->taken_bytes,
                                 .taken = port->given_bytes};
 }
