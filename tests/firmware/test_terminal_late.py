@@ -96,6 +96,19 @@ def test_bytes_that_have_waited_for_half_the_clocks_range_are_sent_when_there_is
     assert host.payloads() == [b"a", b"b", b"c"]
 
 
+@pytest.mark.parametrize("waits", [1 << 30, 5 << 29, 7 << 29])
+@pytest.mark.parametrize("rule", [Command.PACK_TIME, Command.PACK_IDLE])
+def test_bytes_that_have_waited_without_a_rule_are_sent_when_there_is_one(host, waits, rule):
+    host.pack(NO_RULE)
+    host.come(b"abc")
+    host.advance(waits)
+    assert host.command("reads") == [["reads", "0"]]
+    host.set(rule, 1000)
+    assert host.payloads() == [b"abc"]
+    assert host.registers()["ev_enable"] & 1 == 1
+    assert host.counters()["STARVED"] == 0
+
+
 def test_three_characters_are_taken_at_once_when_no_rule_concerns_them(host):
     host.command("latency", 50_000)
     host.come(bytes(40))

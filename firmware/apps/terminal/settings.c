@@ -119,6 +119,8 @@ static void set_rules(control_port_t *control)
 
     terminal_close(port, PACKER_OPEN);
     hold_rules(port);
+    /* As behind a want of packets: without a rule for it, characters may have waited in the FIFO for long. */
+    terminal_enable(port, TERMINAL_RECEIVE_EVENT, false);
     terminal_unlock(before);
     wake(port);
 }
