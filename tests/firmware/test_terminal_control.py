@@ -89,6 +89,7 @@ NUMBERS = [
     (Command.SET_CONTROL, Control.BREAK_ON, "break 1 1", 5),
     (Command.SET_CONTROL, Control.RTS_OFF, "flow 1 1 0", 12),
     (Command.SET_LINESTATE_MASK, 0x1E, None, 0x1E),
+    (Command.SET_LINESTATE_MASK, 0xF9, None, 0x18),
     (Command.SET_MODEMSTATE_MASK, 0, None, 0),
     (Command.PURGE_DATA, 3, "purge 1 3", 3),
     (Command.PACK_TIME, 200_000, "rules 1 200000 0 1472 -", 200_000),

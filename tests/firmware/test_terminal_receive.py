@@ -26,7 +26,7 @@ from terminal_host import (
 from terminal_rules import Rules, packets
 
 from tierv.sim.host import protocol
-from tierv.sim.host.protocol import Command, Item, LineState, Purge
+from tierv.sim.host.protocol import Command, Item, LineState, ModemState, Purge
 
 CHARACTER = character_cycles()
 #: A character is in the FIFO so long before its time.
@@ -248,6 +248,25 @@ def test_states_that_come_before_the_protocol_service_runs_are_told_at_once(host
     host.command("hold", 0, 0)
     value = bytes([LineState.FRAMING | LineState.PARITY, 0, 0, 0, 2])
     assert host.told() == [(0, Command.NOTIFY_LINESTATE, value)]
+
+
+def test_states_are_not_told_while_the_client_takes_no_datagrams_but_afterwards(host):
+    host.set(Command.SET_LINESTATE_MASK, 0xFF)
+    host.control(Item(Command.FLOWCONTROL_SUSPEND))
+    host.come(b"a", flags=FRAMING)
+    host.come(b"b")
+    host.come(b"c", flags=PARITY)
+    host.command("cts", 0, 1)
+    host.come(b"d")
+    assert host.told() == []
+    host.control(Item(Command.FLOWCONTROL_RESUME))
+    state = ModemState.CTS_CHANGED | ModemState.CTS
+    assert host.told() == [
+        (0, Command.NOTIFY_LINESTATE, bytes([LineState.FRAMING | LineState.PARITY, 0, 0, 0, 3])),
+        (0, Command.NOTIFY_MODEMSTATE, bytes([state])),
+    ]
+    host.control(Item(Command.FLOWCONTROL_RESUME))
+    assert host.told() == []
 
 
 def test_what_a_full_fifo_loses_is_counted_and_told(host):

@@ -287,6 +287,13 @@ def test_nobody_is_told_before_a_client_has_given_a_command():
         assert (counters["NOTIFICATIONS"], counters["LOST_NOTIFICATIONS"]) == (0, 2)
 
 
+def test_a_client_that_takes_no_datagrams_is_told_to_send_none_and_to_go_on(host):
+    host.control(Item(Command.FLOWCONTROL_SUSPEND))
+    fill(host, 0)
+    host.send(4000)
+    assert host.told() == [RESUME]
+
+
 def forget_neighbours(host: TerminalHost) -> None:
     """The client's Ethernet address is no longer known."""
     host.command("forget")

@@ -141,7 +141,8 @@ static terminal_reason_t set_control(command_t *command)
     }
 }
 
-static terminal_reason_t set_mask(command_t *command, uint8_t *mask)
+/* `possible`: the states that there are notifications of. */
+static terminal_reason_t set_mask(command_t *command, uint8_t *mask, uint32_t possible)
 {
     uint32_t number;
 
@@ -149,7 +150,7 @@ static terminal_reason_t set_mask(command_t *command, uint8_t *mask)
         return TERMINAL_REASON_BAD_LENGTH;
     }
     if (command->bytes != 0) {
-        *mask = (uint8_t)number;
+        *mask = (uint8_t)(number & possible);
     }
     return answer(command, *mask, 1);
 }
@@ -309,9 +310,9 @@ static terminal_reason_t perform(command_t *command, uint32_t code)
     case TERMINAL_FLOWCONTROL_RESUME:
         return suspend(command, code == TERMINAL_FLOWCONTROL_SUSPEND);
     case TERMINAL_SET_LINESTATE_MASK:
-        return set_mask(command, &port->line_state_mask);
+        return set_mask(command, &port->line_state_mask, CONTROL_NOTIFIED_LINE_STATES);
     case TERMINAL_SET_MODEMSTATE_MASK:
-        return set_mask(command, &port->modem_state_mask);
+        return set_mask(command, &port->modem_state_mask, UINT8_MAX);
     case TERMINAL_PURGE_DATA:
         return purge(command);
     case TERMINAL_PACK_TIME:

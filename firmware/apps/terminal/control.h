@@ -41,6 +41,13 @@ typedef struct {
     uint32_t taken; /* bytes since reset, modulo 2^32 */
 } control_transmit_t;
 
+enum {
+    CONTROL_NOTIFIED_LINE_STATES = TERMINAL_LINE_STATE_OVERRUN | TERMINAL_LINE_STATE_PARITY
+                                   | TERMINAL_LINE_STATE_FRAMING | TERMINAL_LINE_STATE_BREAK,
+    /* Each of them asks for the changes of CTS. */
+    CONTROL_CTS_STATES = TERMINAL_MODEM_STATE_CTS_CHANGED | TERMINAL_MODEM_STATE_CTS
+};
+
 enum { CONTROL_PURGE_RECEIVED = 1, CONTROL_PURGE_TRANSMIT = 2 };
 
 /* A port's settings, and how they are made to hold. The functions run where control_answer() is called. */

@@ -52,10 +52,11 @@ enum {
     X(NOTIFY_LINESTATE, 6)    /* 1: TERMINAL_LINE_STATES; notified with 4 bytes more: bytes        \
                                * received before */                                                \
     X(NOTIFY_MODEMSTATE, 7)   /* 1: TERMINAL_MODEM_STATES */                                       \
-    X(FLOWCONTROL_SUSPEND, 8) /* 0: send no more datagrams; notified: take no more */              \
-    X(FLOWCONTROL_RESUME, 9)  /* 0: go on; notified likewise */                                    \
-    X(SET_LINESTATE_MASK, 10) /* 1: states to be notified of */                                    \
-    X(SET_MODEMSTATE_MASK, 11) /* 1 */                                                             \
+    X(FLOWCONTROL_SUSPEND, 8) /* 0: send no more data and states; notified: take no more data */   \
+    X(FLOWCONTROL_RESUME, 9)  /* 0: go on, states of meanwhile too; notified likewise */           \
+    X(SET_LINESTATE_MASK, 10) /* 1: states to be notified of; answered by those of them that can   \
+                               * be: OVERRUN, PARITY, FRAMING, BREAK */                            \
+    X(SET_MODEMSTATE_MASK, 11) /* 1: with either bit of CTS its changes are notified */            \
     X(PURGE_DATA, 12)         /* 1: 1 received, 2 to be sent, 3 both */                            \
     X(PACK_TIME, 64)          /* 4: us since a packet's first byte; 0: no such rule */             \
     X(PACK_IDLE, 65)          /* 4: us since its last byte; 0: no such rule */                     \

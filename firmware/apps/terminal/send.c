@@ -67,7 +67,7 @@ void terminal_notify(terminal_port_t *port, uint32_t code, const uint8_t *value,
     }
 }
 
-static void notify_events(terminal_port_t *port)
+static void notify_states(terminal_port_t *port)
 {
     terminal_office_t *office = port->office;
     uint8_t value[5];
@@ -88,9 +88,19 @@ static void notify_events(terminal_port_t *port)
         office->told_cts_changes = port->cts_changes;
         value[0] = (uint8_t)(office->control.modem_state(&office->control)
                              | TERMINAL_MODEM_STATE_CTS_CHANGED);
-        if ((value[0] & office->control.modem_state_mask) != 0) {
+        if ((office->control.modem_state_mask & CONTROL_CTS_STATES) != 0) {
             terminal_notify(port, TERMINAL_NOTIFY_MODEMSTATE, value, 1);
         }
+    }
+}
+
+static void notify_events(terminal_port_t *port)
+{
+    terminal_office_t *office = port->office;
+
+    /* Whoever takes no datagrams can still be told to go on with its own. */
+    if (!office->control.is_suspended) {
+        notify_states(port);
     }
     if (office->told_suspend && !terminal_is_away(port)
         && terminal_queue_room(port) >= TERMINAL_TRANSMIT_WORDS / 2) {

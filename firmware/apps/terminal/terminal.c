@@ -171,7 +171,7 @@ static udp_verdict_t take_data(udp_socket_t *socket, packet_t *packet)
 /* What a client has changed that the interrupt service has to know. */
 static void follow_client(terminal_port_t *port)
 {
-    bool watches = (port->office->control.modem_state_mask & TERMINAL_MODEM_STATE_CTS_CHANGED) != 0;
+    bool watches = (port->office->control.modem_state_mask & CONTROL_CTS_STATES) != 0;
 
     if (watches == port->watches_cts) {
         return;
