@@ -199,16 +199,22 @@ void board_receive(uint32_t number, board_character_t character)
     port->coming[port->coming_head++ % BOARD_COMING] = character;
 }
 
+/* Counters of errors have 16 bits, and stop at the end. */
+static void count(port_t *port, uint32_t offset, bool one_more)
+{
+    port->words[offset / 4] += one_more && port->words[offset / 4] != UINT16_MAX;
+}
+
 static void come(port_t *port, board_character_t character)
 {
     if (port->level == SERIAL_RECEIVE_DEPTH) {
-        port->words[SERIAL_REGISTER(COUNT_OVERRUNS) / 4]++;
+        count(port, SERIAL_REGISTER(COUNT_OVERRUNS), true);
         port->lost = true;
         return;
     }
-    port->words[SERIAL_REGISTER(COUNT_BREAKS) / 4] += (character.flags & SERIAL_BREAK) != 0;
-    port->words[SERIAL_REGISTER(COUNT_FRAMING) / 4] += (character.flags & SERIAL_FRAMING) != 0;
-    port->words[SERIAL_REGISTER(COUNT_PARITY) / 4] += (character.flags & SERIAL_PARITY) != 0;
+    count(port, SERIAL_REGISTER(COUNT_BREAKS), (character.flags & SERIAL_BREAK) != 0);
+    count(port, SERIAL_REGISTER(COUNT_FRAMING), (character.flags & SERIAL_FRAMING) != 0);
+    count(port, SERIAL_REGISTER(COUNT_PARITY), (character.flags & SERIAL_PARITY) != 0);
     character.flags |= port->lost ? (uint8_t)SERIAL_OVERRUN : 0;
     port->lost = false;
     port->has_flags = port->has_flags || character.flags != 0;

@@ -128,6 +128,11 @@ void terminal_init_settings(terminal_port_t *port)
     port->office->control.peer.port = 1;
 }
 
+void terminal_count_errors(terminal_port_t *port)
+{
+    (void)port;
+}
+
 void terminal_hold_settings(terminal_port_t *port)
 {
     (void)port;

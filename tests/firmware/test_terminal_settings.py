@@ -226,6 +226,34 @@ def test_what_the_hardware_counts_is_added_up(host):
     assert host.counters(1)["FRAMING_ERRORS"] == 0
 
 
+def errors(host: TerminalHost) -> list[int]:
+    counters = host.counters()
+    return [counters[name] for name in ("FRAMING_ERRORS", "PARITY_ERRORS", "BREAKS")]
+
+
+def test_what_the_hardware_has_counted_outlives_that_another_has_the_port(host):
+    host.come(b"ab", flags=2)
+    host.come(b"c", flags=4)
+    assert errors(host) == [2, 1, 0]
+    # Nobody asks between this one and the end.
+    host.come(b"\0", flags=1)
+    host.command("give", 0)
+    host.come(b"not ours", flags=4)
+    host.command("return", 0)
+    assert errors(host) == [2, 1, 1]
+    host.come(b"c", flags=4)
+    assert errors(host) == [2, 2, 1]
+
+
+@pytest.mark.parametrize("suspended", [False, True])
+def test_errors_are_counted_beyond_what_the_hardware_can(host, suspended):
+    if suspended:
+        host.control(Item(Command.FLOWCONTROL_SUSPEND))
+    for _ in range(35):
+        host.come(bytes(2000), flags=1)
+    assert errors(host) == [0, 0, 70_000]
+
+
 def test_a_port_that_another_has_is_not_there_and_comes_back_as_it_was(host):
     host.control(
         protocol.number(Command.SET_BAUDRATE, 2_000_000),

@@ -163,6 +163,9 @@ void terminal_init_settings(terminal_port_t *port);
  * it begins. */
 void terminal_hold_settings(terminal_port_t *port);
 
+/* Adds the errors that the port, which is no other module's, has counted to the counters. */
+void terminal_count_errors(terminal_port_t *port);
+
 /* The port is another module's. */
 bool terminal_is_away(const terminal_port_t *port);
 

@@ -124,7 +124,7 @@ enum {
     X(BREAKS)                                                                                      \
     X(FRAMING_ERRORS)                                                                              \
     X(PARITY_ERRORS)                                                                               \
-    X(OVERRUNS)            /* bytes that the serial port lost */                                   \
+    X(OVERRUNS)            /* bytes that the serial port lost, of up to 65,535 in a row */         \
     X(STARVED)             /* times that no packet was free */                                     \
     X(BAD_COMMANDS)                                                                                \
     X(BAD_DATAGRAMS)       /* to the control port, of all serial ports: no such port, too short */ \

@@ -98,6 +98,9 @@ static void notify_events(terminal_port_t *port)
 {
     terminal_office_t *office = port->office;
 
+    if (port->events != 0 && !terminal_is_away(port)) {
+        terminal_count_errors(port);
+    }
     /* Whoever takes no datagrams can still be told to go on with its own. */
     if (!office->control.is_suspended) {
         notify_states(port);

@@ -257,6 +257,18 @@ static uint32_t sum_closed(const terminal_port_t *port)
     return sum;
 }
 
+void terminal_count_errors(terminal_port_t *port)
+{
+    serial_counters_t *counters = &port->serial->counters;
+
+    serial_read_counters(port->serial);
+    terminal_count(port, TERMINAL_COUNT_BREAKS, counters->breaks);
+    terminal_count(port, TERMINAL_COUNT_FRAMING_ERRORS, counters->framing);
+    terminal_count(port, TERMINAL_COUNT_PARITY_ERRORS, counters->parity);
+    terminal_count(port, TERMINAL_COUNT_OVERRUNS, counters->overruns);
+    *counters = (serial_counters_t){0};
+}
+
 static uint32_t counter(control_port_t *control, terminal_counter_t number)
 {
     terminal_port_t *port = port_of(control);
@@ -264,7 +276,7 @@ static uint32_t counter(control_port_t *control, terminal_counter_t number)
     switch (number) {
     case TERMINAL_COUNT_RECEIVED_BYTES:
         /* The first of the list: the port's own counters are fetched with it. */
-        serial_read_counters(port->serial);
+        terminal_count_errors(port);
         return port->received_bytes;
     case TERMINAL_COUNT_PACKETS:
         return sum_closed(port);
@@ -278,14 +290,6 @@ static uint32_t counter(control_port_t *control, terminal_counter_t number)
         return port->closed[PACKER_BY_DELIMITER];
     case TERMINAL_COUNT_PACKED_EVENT:
         return port->closed[PACKER_OPEN];
-    case TERMINAL_COUNT_BREAKS:
-        return port->serial->counters.breaks;
-    case TERMINAL_COUNT_FRAMING_ERRORS:
-        return port->serial->counters.framing;
-    case TERMINAL_COUNT_PARITY_ERRORS:
-        return port->serial->counters.parity;
-    case TERMINAL_COUNT_OVERRUNS:
-        return port->serial->counters.overruns;
     case TERMINAL_COUNT_STARVED:
         return port->starved;
     case TERMINAL_COUNT_INTERRUPTS:
