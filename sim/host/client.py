@@ -52,14 +52,14 @@ class SerialClient:
         self.control.close()
         self.data.close()
 
-    def request(self, *commands: Item) -> list[Item]:
+    def request(self, *commands: Item, tries: int = _TRIES) -> list[Item]:
         """Have commands carried out; their answers.
 
         Raises ``NoAnswerError``, ``CommandRefusedError`` and ``ProtocolError``.
         """
         sequence = next(self._sequence)
         datagram = protocol.encode(self.port, sequence, commands)
-        for _ in range(_TRIES):
+        for _ in range(tries):
             self._send(datagram)
             deadline = time.monotonic() + self._try_s
             while (left := deadline - time.monotonic()) > 0:
@@ -95,9 +95,9 @@ class SerialClient:
         while select.select([self.control], [], [], 0)[0]:
             self._receive(0)
 
-    def ask(self, *commands: Command) -> list[Item]:
+    def ask(self, *commands: Command, tries: int = _TRIES) -> list[Item]:
         """What holds."""
-        return self.request(*(Item(command) for command in commands))
+        return self.request(*(Item(command) for command in commands), tries=tries)
 
     def set_numbers(self, settings: Sequence[tuple[Command, int]]) -> list[int]:
         """Make settings that are one number each; those that hold then."""

@@ -10,12 +10,13 @@ import struct
 import termios
 import time
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import protocol
 from .client import SerialClient
+from .errors import HostError
 from .protocol import Command, CommandRefusedError, Control, Item, LineState
 
 #: Linux, asm-generic/ioctls.h and termbits.h: the speed as a number, whatever it is.
@@ -26,10 +27,13 @@ _BOTHER = 0o010000
 #: How often the terminal's settings are looked at, and the board's queue while it is full.
 _SETTINGS_S = 0.05
 _QUEUE_S = 0.005
+#: How often a board is looked at that may have restarted.
+_CHECK_S = 1.0
 #: Bytes for a program that does not read them: so many stop the board, so few let it go on.
 _STOP_BYTES, _GO_ON_BYTES = 1 << 16, 1 << 14
 _READ_BYTES = 4096
 
+_RESTARTED = "the board has restarted: speed, stop bits, flow control and peer are made again"
 _TOLD = LineState.BREAK | LineState.FRAMING | LineState.PARITY | LineState.OVERRUN
 
 
@@ -62,12 +66,26 @@ def read_settings(fd: int) -> Settings:
     )
 
 
-def write_speed(fd: int, baud: int) -> None:
-    """Make the terminal show a speed."""
+def write_settings(fd: int, settings: Settings) -> None:
+    """Make the terminal show settings."""
     fields = list(_TERMIOS2.unpack(fcntl.ioctl(fd, _TCGETS2, bytes(_TERMIOS2.size))))
+    for at, flag, on in (
+        (0, termios.IXON, settings.software_flow),
+        (_CONTROL_FLAGS, termios.CSTOPB, settings.two_stop_bits),
+        (_CONTROL_FLAGS, termios.CRTSCTS, settings.hardware_flow),
+    ):
+        fields[at] = fields[at] | flag if on else fields[at] & ~flag
     fields[_CONTROL_FLAGS] = fields[_CONTROL_FLAGS] & ~termios.CBAUD | _BOTHER
-    fields[-2:] = [baud, baud]
+    fields[-2:] = [settings.baud, settings.baud]
     fcntl.ioctl(fd, _TCSETS2, _TERMIOS2.pack(*fields))
+
+
+def _commands(settings: Settings) -> set[tuple[Command, int]]:
+    return {
+        (Command.SET_BAUDRATE, settings.baud),
+        (Command.SET_STOPSIZE, 1 + settings.two_stop_bits),
+        (Command.SET_CONTROL, settings.flow),
+    }
 
 
 class PtyBridge:
@@ -84,6 +102,7 @@ class PtyBridge:
         self._stops_board = False
         self._running = True
         self._next_look = 0.0
+        self._next_check = time.monotonic() + _CHECK_S
         self._master, self._slave = os.openpty()
         tty.setraw(self._slave)
         os.set_blocking(self._master, False)
@@ -101,22 +120,44 @@ class PtyBridge:
         self._running = False
 
     def begin(self) -> None:
-        """Make the terminal show the port's speed, and have its data come here.
+        """Make the terminal show the port's settings, and have its data come here.
 
         Raises what ``SerialClient.request`` does.
         """
-        client = self._client
-        baud, _ = client.ask(Command.SET_BAUDRATE, Command.TRANSMIT_STATE)
-        write_speed(self._slave, baud.number)
+        asked = (Command.SET_BAUDRATE, Command.SET_STOPSIZE, Command.SET_CONTROL)
+        baud, stop_bits, flow = (answer.number for answer in self._client.ask(*asked))
+        shown = Settings(
+            baud=baud,
+            two_stop_bits=stop_bits == 2,
+            hardware_flow=flow == Control.FLOW_HARDWARE,
+            software_flow=flow == Control.FLOW_XON_XOFF,
+        )
+        write_settings(self._slave, shown)
         self._settings = read_settings(self._slave)
-        client.set_numbers([(Command.SET_LINESTATE_MASK, _TOLD)])
-        client.request(Item(Command.FLOWCONTROL_RESUME))
+        self._take_port()
+
+    def _take_port(self) -> None:
+        client = self._client
+        flow = Command.FLOWCONTROL_SUSPEND if self._stops_board else Command.FLOWCONTROL_RESUME
+        client.request(Item(flow))
         client.take_data_here()
+        # The last one: by this a board is known that has restarted.
+        client.set_numbers([(Command.SET_LINESTATE_MASK, _TOLD)])
 
     def run(self) -> None:
-        """Serve, behind ``begin``."""
-        while self._running:
-            self._turn()
+        """Serve, behind ``begin``. At the end the board may go on."""
+        try:
+            while self._running:
+                self._turn()
+        finally:
+            if self._stops_board:
+                self._release_board()
+
+    def _release_board(self) -> None:
+        try:
+            self._client.request(Item(Command.FLOWCONTROL_RESUME))
+        except (HostError, OSError) as error:
+            self._say(f"the board still sends nothing: {error}")
 
     def _turn(self) -> None:
         client = self._client
@@ -137,6 +178,24 @@ class PtyBridge:
         if client.control in ready:
             client.take_notifications()
         self._pace_board()
+        self._look_for_restart()
+
+    def _look_for_restart(self) -> None:
+        if time.monotonic() < self._next_check:
+            return
+        try:
+            mask, peer = self._client.ask(Command.SET_LINESTATE_MASK, Command.PEER, tries=1)
+            # Data may have come before this: then the peer is ours, but nothing else is.
+            has_restarted = mask.number != _TOLD or not any(peer.value)
+        except (HostError, OSError):
+            # Who needs the board will tell.
+            has_restarted = False
+        self._next_check = time.monotonic() + _CHECK_S
+        if has_restarted:
+            self._say(_RESTARTED)
+            self._room = 0
+            self._make(_commands(self._settings))
+            self._take_port()
 
     def _has_room(self) -> bool:
         if self._room == 0:
@@ -154,7 +213,7 @@ class PtyBridge:
         self._forward_settings(at_once=True)
         with contextlib.suppress(ConnectionRefusedError):
             self._client.data.send(data)
-        self._room = max(0, self._room - len(data))
+        self._room = max(0, self._room - protocol.room_taken(len(data)))
 
     def _give_program(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -166,8 +225,8 @@ class PtyBridge:
             self._stops_board = True
             self._client.request(Item(Command.FLOWCONTROL_SUSPEND))
         elif self._stops_board and len(self._backlog) < _GO_ON_BYTES:
-            self._stops_board = False
             self._client.request(Item(Command.FLOWCONTROL_RESUME))
+            self._stops_board = False
 
     def _forward_settings(self, *, at_once: bool = False) -> None:
         now = time.monotonic()
@@ -175,23 +234,22 @@ class PtyBridge:
             return
         self._next_look = now + _SETTINGS_S
         wanted = read_settings(self._slave)
-        if wanted == self._settings:
-            return
-        settings = []
-        if wanted.baud != self._settings.baud:
-            settings.append((Command.SET_BAUDRATE, wanted.baud))
-        if wanted.two_stop_bits != self._settings.two_stop_bits:
-            settings.append((Command.SET_STOPSIZE, 1 + wanted.two_stop_bits))
-        if wanted.flow != self._settings.flow:
-            settings.append((Command.SET_CONTROL, wanted.flow))
+        known = _commands(self._settings)
         self._settings = wanted
-        for setting in settings:
+        for command, holds in self._make(_commands(wanted) - known):
+            self._say(f"{command.name.lower().replace('_', '-')} is {holds}")
+
+    def _make(self, settings: Iterable[tuple[Command, int]]) -> list[tuple[Command, int]]:
+        """Settings that hold now; those that the board refuses are said."""
+        made = []
+        for setting in sorted(settings):
             try:
                 (holds,) = self._client.set_numbers([setting])
             except CommandRefusedError as error:
                 self._say(f"{error}: {setting[1]}")
             else:
-                self._say(f"{setting[0].name.lower().replace('_', '-')} is {holds}")
+                made.append((setting[0], holds))
+        return made
 
     def _tell(self, item: Item) -> None:
         if item.code == Command.NOTIFY_LINESTATE and len(item.value) == 5:

@@ -97,9 +97,11 @@ def _asked_for(options: dict) -> list[Item]:
 
 
 def _send_break(client: SerialClient, milliseconds: int) -> None:
-    client.set_numbers([(Command.SET_CONTROL, Control.BREAK_ON)])
-    time.sleep(milliseconds / 1000)
-    client.set_numbers([(Command.SET_CONTROL, Control.BREAK_OFF)])
+    try:
+        client.set_numbers([(Command.SET_CONTROL, Control.BREAK_ON)])
+        time.sleep(milliseconds / 1000)
+    finally:
+        client.set_numbers([(Command.SET_CONTROL, Control.BREAK_OFF)])
 
 
 def _show_settings(client: SerialClient) -> None:

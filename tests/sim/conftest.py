@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+from serial_stand_in import StandIn
 from soc_firmware import build_firmware
 
 from tierv.sim.elf import Program
@@ -13,6 +14,15 @@ from tierv.sim.run import Simulation
 
 #: LiteX has it ready made, so that these tests don't depend on the core.
 CPU = "vexriscv"
+
+
+@pytest.fixture
+def stand_in() -> Iterator[StandIn]:
+    """A board with a serial port, as far as the host sees it."""
+    board = StandIn()
+    board.start()
+    yield board
+    board.end()
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from board import TIMEOUT_S, board
@@ -49,7 +50,8 @@ def test_what_a_program_writes_and_sets_on_the_terminal_reaches_the_serial_port(
             thread = threading.Thread(target=bridge.run)
             thread.start()
             terminal = os.open(bridge.path, os.O_RDWR | os.O_NOCTTY)
-            pty_bridge.write_speed(terminal, 460_800)
+            shown = pty_bridge.read_settings(terminal)
+            pty_bridge.write_settings(terminal, replace(shown, baud=460_800))
             wait_for(lambda: said)
             os.write(terminal, b"through the terminal, the network and the board" * 50)
             wait_for(lambda: observer.counters()["TRANSMIT_BYTES"] == 47 * 50)
