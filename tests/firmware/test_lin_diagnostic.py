@@ -9,7 +9,7 @@ import pytest
 from host_build import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from lin_host import LinHost, build_lin
+from lin_host import NO_SUCH_FRAME, LinHost, build_lin
 from lin_reference import PROTECTED, Frame
 
 SUPPLIER, FUNCTION, VARIANT, SERIAL = 0x1234, 0x5678, 0x9A, 0x01020304
@@ -119,13 +119,46 @@ class Frames:
         taken = [
             (index, identifier)
             for index, identifier in enumerate(self.identifiers)
-            if identifier in given and new.get(index) != identifier
+            if identifier in given and index not in new
         ]
         if taken or len(set(given)) < len(given):
             return False
         for index, identifier in new.items():
             self.identifiers[index] = identifier
         return True
+
+
+@pytest.mark.parametrize(
+    "identifiers", [(0x11, 0x10, None, None), (0x11, 0x12, 0x13, None), (0x11, 0x12, 0x10, None)]
+)
+def test_frames_of_one_request_change_places(lin, identifiers):
+    pids = bytes(0xFF if each is None else PROTECTED[each] for each in identifiers)
+    assert lin.diagnose(request(NAD, 0xB7, b"\0" + pids))[0] == response(NAD, 0xF7)
+    for number, identifier in enumerate(identifiers):
+        if identifier is not None:
+            assert lin.read(identifier)[1] == bytes([0x10 + number])
+
+
+def test_an_identifier_that_a_frame_of_the_request_gives_up_is_taken(lin):
+    pids = bytes([0, PROTECTED[0x10], 0xFF, 0xFF])
+    assert lin.diagnose(request(NAD, 0xB7, b"\0" + pids))[0] == response(NAD, 0xF7)
+    assert lin.read(0x10)[1] == b"\x11"
+
+
+def test_identifier_0_is_given_up_too(lin):
+    for pid in (PROTECTED[0], 0):
+        pids = bytes([pid, 0xFF, 0xFF, 0xFF])
+        assert lin.diagnose(request(NAD, 0xB7, b"\0" + pids))[0] == response(NAD, 0xF7)
+    assert lin.result("remove", 0) == NO_SUCH_FRAME
+
+
+@pytest.mark.parametrize("pids", [(0x11, 0xFF), (0x13, 0x10), (0x11, 0x11)])
+def test_an_identifier_that_a_frame_keeps_or_two_get_is_denied(lin, pids):
+    # The second request begins behind the frame that keeps 0x10.
+    first = 1 if pids[1] == 0x10 else 0
+    data = bytes([first, *(each if each == 0xFF else PROTECTED[each] for each in pids), 0xFF, 0xFF])
+    assert lin.diagnose(request(NAD, 0xB7, data))[0] == response(NAD, 0x7F, 0xB7, 0x12)
+    assert [lin.read(each)[1] for each in (0x10, 0x11, 0x12)] == [b"\x10", b"\x11", b"\x12"]
 
 
 PIDS = st.sampled_from([0, 0xFF, 0xFF, 0x41, *(PROTECTED[i] for i in (*range(0x10, 0x16), 0x3D))])

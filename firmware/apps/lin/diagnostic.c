@@ -131,9 +131,13 @@ static bool change_nad(lin_identity_t *identity, const uint8_t *d, uint8_t *resp
     return confirm(response, identity->nad, SID_CONDITIONAL_CHANGE_NAD);
 }
 
-/* True if frame `number` of the node can have the protected identifier of the request. */
-static bool may_assign(const lin_node_t *node, uint32_t number, uint8_t pid)
+/* True if frame `index` of the range that begins with frame `first` can have its protected identifier of the
+ * request: nobody has it, or a frame that gets another one. */
+static bool may_assign(const lin_node_t *node, uint32_t first, const uint8_t *pids, uint32_t index)
 {
+    uint32_t number = first + index;
+    uint8_t pid = pids[index];
+
     if (pid == PID_LEAVE) {
         return true;
     }
@@ -142,9 +146,10 @@ static bool may_assign(const lin_node_t *node, uint32_t number, uint8_t pid)
     }
     uint32_t identifier = pid & (LIN_IDENTIFIERS - 1u);
     uint32_t user = node->by_identifier[identifier];
+    uint32_t place = user - 1 - first;
     return pid == PID_UNASSIGN
            || (pid == lin_protect(identifier) && identifier < LIN_SIGNAL_IDENTIFIERS
-               && (user == 0 || user == number + 1));
+               && (user == 0 || (place < RANGE && pids[place] != PID_LEAVE)));
 }
 
 /* True if a protected identifier stands before place `index` too. */
@@ -166,17 +171,26 @@ static bool assign_range(lin_node_t *node, const lin_identity_t *identity, const
 {
     uint32_t first = LIN_FRAME_FIRST + (uint32_t)d[0];
 
+    const uint8_t *pids = d + 1;
+
     for (uint32_t index = 0; index < RANGE; index++) {
-        if (!may_assign(node, first + index, d[1 + index]) || is_twice(d + 1, index)) {
+        if (!may_assign(node, first, pids, index) || is_twice(pids, index)) {
             return deny(response, identity->nad, SID_ASSIGN_FRAME_RANGE);
         }
     }
+    /* Frames give up what others of them get. */
     for (uint32_t index = 0; index < RANGE; index++) {
-        uint8_t pid = d[1 + index];
-        if (pid != PID_LEAVE) {
-            (void)lin_assign(node, first + index,
-                             pid == PID_UNASSIGN ? LIN_NO_IDENTIFIER
-                                                 : pid & (LIN_IDENTIFIERS - 1u));
+        uint32_t number = first + index;
+        bool stays = pids[index] == PID_LEAVE
+                     || (pids[index] != PID_UNASSIGN
+                         && node->by_identifier[pids[index] & (LIN_IDENTIFIERS - 1u)] == number + 1);
+        if (!stays) {
+            (void)lin_assign(node, number, LIN_NO_IDENTIFIER);
+        }
+    }
+    for (uint32_t index = 0; index < RANGE; index++) {
+        if (pids[index] != PID_LEAVE && pids[index] != PID_UNASSIGN) {
+            (void)lin_assign(node, first + index, pids[index] & (LIN_IDENTIFIERS - 1u));
         }
     }
     return confirm(response, identity->nad, SID_ASSIGN_FRAME_RANGE);
