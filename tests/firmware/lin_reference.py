@@ -16,6 +16,8 @@ BREAK, BAD = 1, 2
 #: Dominant time that wakes a node, and the signal that wakes the others.
 WAKE_US, WAKE_UP = 150, 0xF0
 IDLE_SLEEP_MS = 4000
+#: Nodes need so long behind a wake-up signal, which lasts up to 5 ms, to be ready for headers.
+READY_MS, SIGNAL_MOST_MS = 100, 5
 #: Pauses after the wake-up signals that nobody answers.
 WAKE_PAUSES_MS = [200, 200, 1500, 200, 200, None]
 HEADER_MOST_BITS = int(34 * 1.4)
@@ -94,8 +96,8 @@ class Node:
     def __post_init__(self) -> None:
         self.frames[REQUEST] = Frame(self.commander, 8, classic=True, once=True)
         self.frames[RESPONSE] = Frame(not self.commander, 8, classic=True, once=True)
-        self.response_error = self.asleep = False
-        self.idle_ms = 0
+        self.response_error = self.asleep = self._woken = False
+        self.idle_ms = self.ready_ms = 0
         self.wake_left: list[int | None] = []
         self.wake_wait = 0
         self.waking = False
@@ -153,12 +155,13 @@ class Node:
         if self.asleep:
             self._wake_tick()
             return
-        self.idle_ms += 1
+        self.idle_ms = 0 if self.schedule else self.idle_ms + 1
         if self.idle_ms >= IDLE_SLEEP_MS and self.wanted is None:
             self._fall_asleep()
             self._begin()
             return
-        header = self._next_header()
+        held, self.ready_ms = self.ready_ms > 0, max(0, self.ready_ms - 1)
+        header = None if held else self._next_header()
         if header is None:
             self._wake_tick()
             return
@@ -225,17 +228,22 @@ class Node:
                     zeros = f"{event.byte:08b}"[::-1].find("1")
                     dominant = 1 + (8 if zeros < 0 else zeros)
                     if dominant * self.bit_cycles >= WAKE_US * self.us_cycles:
-                        self.asleep = False
-                        self._report(Outcome.AWAKE)
+                        self._wake(READY_MS)
         except _BreakError:
+            self._woken = self.asleep
             if self.asleep:
-                self.asleep = False
-                self._report(Outcome.AWAKE)
+                self._wake(READY_MS + SIGNAL_MOST_MS)
             raise
 
+    def _wake(self, ready_ms: int) -> None:
+        self.asleep, self.ready_ms = False, ready_ms
+        self._report(Outcome.AWAKE)
+
     def _frame(self) -> Generator[None, Character | Tick, None]:
-        begun = self._break_cycle
-        identifier = yield from self._header(begun)
+        begun, woken = self._break_cycle, self._woken
+        # The next one does not wake, unless the bus sleeps again.
+        self._woken = False
+        identifier = yield from self._header(begun, woken)
         if identifier is None:
             return
         self.count("headers")
@@ -251,17 +259,17 @@ class Node:
         else:
             yield from self._answer(identifier, frame)
 
-    def _header(self, begun: int) -> Generator[None, Character | Tick, int | None]:
+    def _header(self, begun: int, woken: bool) -> Generator[None, Character | Tick, int | None]:
         fields: list[int] = []
         while True:
             try:
                 event = yield from self._event()
             except _BreakError:
-                self._report(Outcome.BAD_HEADER)
+                self._end_header(fields, woken)
                 raise
             if isinstance(event, Tick):
                 if event.cycle - begun > HEADER_MOST_BITS * self.bit_cycles:
-                    self._report(Outcome.BAD_HEADER)
+                    self._end_header(fields, woken)
                     return None
                 continue
             self._header_cycle = event.cycle
@@ -275,6 +283,11 @@ class Node:
                 self._report(Outcome.BAD_PARITY, event.byte % 64, bytes(fields[1:]))
                 return None
             return PROTECTED.index(event.byte)
+
+    def _end_header(self, fields: list[int], woken: bool) -> None:
+        # A break that wakes may be a wake-up signal, with nothing behind it.
+        if fields or not woken:
+            self._report(Outcome.BAD_HEADER)
 
     def _is_late(self, cycle: int, length: int) -> bool:
         return cycle - self._response_cycle > 14 * (length + 1) * self.bit_cycles

@@ -19,6 +19,7 @@ from lin_host import (
 from lin_reference import (
     BREAK,
     PROTECTED,
+    READY_MS,
     REQUEST,
     SYNC,
     Frame,
@@ -55,6 +56,29 @@ def test_four_seconds_without_anything_put_to_sleep(bus):
     reports = [did.report for did in bus.ticks(5000)]
     assert [i for i, report in enumerate(reports) if report] == [3999]
     assert reports[3999][0] is Outcome.ASLEEP
+
+
+def test_a_long_wake_up_signal_is_no_header_that_failed(bus):
+    go_to_sleep(bus)
+    assert bus.byte(0, BREAK).report == (Outcome.AWAKE, None, b"")
+    assert not any(did.report for did in bus.ticks(10))
+    # Only the one that wakes, and only if no sync field follows.
+    bus.byte(0, BREAK)
+    assert [did.report for did in bus.ticks(3) if did.report] == [(Outcome.BAD_HEADER, None, b"")]
+    go_to_sleep(bus)
+    bus.byte(0, BREAK)
+    bus.byte(SYNC)
+    assert [did.report for did in bus.ticks(3) if did.report] == [(Outcome.BAD_HEADER, None, b"")]
+
+
+def test_a_header_right_behind_a_long_wake_up_signal_is_taken(bus):
+    bus.lin.add(0x12, Frame(True, 1))
+    bus.lin.write(0x12, b"x")
+    go_to_sleep(bus)
+    assert bus.byte(0, BREAK).report == (Outcome.AWAKE, None, b"")
+    assert bus.byte(0, BREAK).report is None
+    bus.byte(SYNC)
+    assert bus.byte(PROTECTED[0x12]).send == ord("x")
 
 
 def test_wake_up_signals_are_repeated_until_a_header_comes(bus):
@@ -131,6 +155,20 @@ def test_a_header_that_nobody_sees_is_reported_at_the_next(lin):
     assert reports == [None, None, (Outcome.BAD_HEADER, None, b""), None]
 
 
+def test_a_schedule_with_slots_of_more_than_four_seconds_goes_on(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("schedule", schedule((0x10, 5000)))
+    for _ in range(3):
+        dids = bus.ticks(5000)
+        assert [i for i, did in enumerate(dids) if did.header is not None] == [0]
+        bus.header(0x10)
+        assert not any(did.report for did in dids)
+    # Without it, the bus sleeps as ever.
+    lin.result("schedule", "-")
+    assert [i for i, did in enumerate(bus.ticks(4500)) if did.report] == [3999]
+
+
 def test_the_commander_sends_the_bus_to_sleep_and_its_schedule_with_it(lin):
     lin.init(commander=True)
     bus = Bus(lin)
@@ -143,7 +181,17 @@ def test_the_commander_sends_the_bus_to_sleep_and_its_schedule_with_it(lin):
     assert report == (Outcome.ASLEEP, None, command)
     assert not any(did.header for did in bus.ticks(10))
     bus.byte(0xF0)
-    assert any(did.header for did in bus.ticks(2))
+    # Behind it the slot that was under way goes on.
+    assert first_header(bus) == READY_MS + 1
+
+
+@pytest.mark.parametrize("signal", [(0xF0, 0), (0, BREAK)])
+def test_headers_wait_until_the_nodes_that_a_signal_woke_are_ready(lin, signal):
+    bus = sleeping_bus_of_commander(lin)
+    assert bus.byte(*signal).report == (Outcome.AWAKE, None, b"")
+    assert lin.result("header", 0x11) == OK
+    # A break is told before it ends, up to 5 ms later.
+    assert first_header(bus) == READY_MS + (5 if signal[1] else 0)
 
 
 def test_a_bus_that_is_sent_to_sleep_forgets_the_header_that_was_still_to_be_sent(lin):
@@ -156,8 +204,14 @@ def test_a_bus_that_is_sent_to_sleep_forgets_the_header_that_was_still_to_be_sen
     assert answer(bus, REQUEST)[1][0] is Outcome.ASLEEP
     assert lin.result("schedule", "-") == OK
     bus.byte(0xF0)
-    assert not any(did.header for did in bus.ticks(10))
+    assert first_header(bus) is None
     assert lin.result("header", 0x10) == OK
+
+
+def first_header(bus: Bus) -> int | None:
+    """How many milliseconds begin without a header."""
+    headers = [i for i, did in enumerate(bus.ticks(150)) if did.header is not None]
+    return headers[0] if headers else None
 
 
 def sleeping_bus_of_commander(lin) -> Bus:
@@ -188,7 +242,7 @@ def test_a_sleeping_bus_that_is_sent_to_sleep_is_not_woken(lin):
     assert lin.result("sleep") == FULL
     assert bus.ticks(1)[0].send == 0xF0
     assert bus.echo().report[0] is Outcome.AWAKE
-    assert bus.ticks(1)[0].header == PROTECTED[0x11]
+    assert first_header(bus) == READY_MS
 
 
 @pytest.mark.parametrize("command", ["header", "schedule"])
@@ -200,7 +254,9 @@ def test_a_commander_wakes_the_bus_before_it_sends_headers_again(lin, command):
     assert lin.result(command, argument) == OK
     assert bus.ticks(1)[0].send == 0xF0
     assert bus.echo().report[0] is Outcome.AWAKE
-    assert bus.ticks(1)[0].header == PROTECTED[0x10]
+    dids = bus.ticks(READY_MS + 1)
+    assert not any(did.header or did.send for did in dids[:-1])
+    assert dids[-1].header == PROTECTED[0x10]
     bus.header(0x10)
     assert not any(did.send for did in bus.ticks(1000))
 

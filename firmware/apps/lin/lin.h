@@ -12,6 +12,8 @@
 
 #include "apps/lin/diagnostic.h"
 
+/* Below 2,000 bit/s a wake-up signal of 250 us, the shortest that a node may send, is less than half a bit, which the
+ * receiver does not see; those of 1 ms and breaks wake at every speed. */
 enum { LIN_BAUD_MIN = 1000, LIN_BAUD_MAX = 20000 };
 
 typedef struct {

@@ -128,6 +128,8 @@ typedef struct {
     uint32_t wake_ms; /* until the next wake-up signal */
     uint32_t slot_left_ms;
     uint8_t slot; /* the next one of the schedule */
+    uint8_t ready_ms; /* no headers for so long: nodes that a signal woke are not ready */
+    bool woken;       /* by the break under way, which may be a wake-up signal */
     _Alignas(4) uint8_t buffer[LIN_DATA_BYTES + 4];
     lin_report_t report;
     lin_counters_t counters;
@@ -196,7 +198,8 @@ uint32_t lin_tick(lin_node_t *node, uint32_t now);
 
 /* --- protocol service; commander.c --------------------------------------------------------------- */
 
-/* Replaces the schedule and starts it; without slots, stops it. A bus that sleeps is woken first. */
+/* Replaces the schedule and starts it; without slots, stops it. A bus that sleeps is woken first, and its nodes
+ * have time to get ready. While a schedule runs the commander does not fall asleep by idleness. */
 lin_result_t lin_schedule(lin_node_t *node, const lin_slot_t *slots, uint32_t count);
 
 /* Sends one header: at the end of the current slot, or at the next tick if no schedule runs. Likewise. If the

@@ -7,6 +7,9 @@
 enum {
     /* Nothing on the bus for so long: everybody sleeps (LIN 2.2A, section 2.6.3). */
     IDLE_SLEEP_MS = 4000,
+    /* Behind a wake-up signal, which lasts up to 5 ms, nodes need so long to get ready (section 2.6.2). */
+    READY_MS = 100,
+    SIGNAL_MOST_MS = 5,
     /* A response may take 1.4 times its nominal time, ten bits a byte (section 2.3.2); so may a
      * header. */
     MOST_BITS_PER_BYTE = 14,
@@ -170,18 +173,36 @@ static inline uint32_t take_data(lin_node_t *node, uint32_t byte, uint32_t flags
     return node->position == node->bytes ? finish_receiving(node, now) : 0;
 }
 
+/* `ready_ms` behind this, nodes are ready for headers. */
+static uint32_t wake_up(lin_node_t *node, uint32_t ready_ms, uint32_t now)
+{
+    node->state = LIN_STATE_IDLE;
+    node->ready_ms = (uint8_t)ready_ms;
+    return report(node, LIN_AWAKE, 0, now);
+}
+
+/* A header ends early. Nothing need follow a break that woke us: it may have been a wake-up signal. */
+static uint32_t end_header(lin_node_t *node, uint32_t now)
+{
+    bool may_be_signal = node->woken && node->state == LIN_STATE_SYNC;
+
+    node->state = LIN_STATE_IDLE;
+    return may_be_signal ? 0 : report(node, LIN_BAD_HEADER, 0, now);
+}
+
 /* A break begins a header, whatever was under way. */
 static uint32_t take_break(lin_node_t *node, uint32_t now)
 {
     uint32_t done = 0;
+    bool wakes = node->state == LIN_STATE_ASLEEP;
 
     switch (node->state) {
     case LIN_STATE_ASLEEP:
-        done = report(node, LIN_AWAKE, 0, now);
+        done = wake_up(node, READY_MS + SIGNAL_MOST_MS, now);
         break;
     case LIN_STATE_SYNC:
     case LIN_STATE_IDENTIFIER:
-        done = report(node, LIN_BAD_HEADER, 0, now);
+        done = end_header(node, now);
         break;
     case LIN_STATE_SEND:
         done = fail_sending(node, now);
@@ -197,6 +218,7 @@ static uint32_t take_break(lin_node_t *node, uint32_t now)
         break;
     }
     node->state = LIN_STATE_SYNC;
+    node->woken = wakes;
     node->start = now;
     return done;
 }
@@ -214,11 +236,7 @@ static uint32_t look_for_wake_up(lin_node_t *node, uint32_t byte, uint32_t now)
 {
     uint32_t bits = 1u + (uint32_t)__builtin_ctz(byte | 1u << 8);
 
-    if (bits < node->wake_bits) {
-        return 0;
-    }
-    node->state = LIN_STATE_IDLE;
-    return report(node, LIN_AWAKE, 0, now);
+    return bits < node->wake_bits ? 0 : wake_up(node, READY_MS, now);
 }
 
 uint32_t lin_receive(lin_node_t *node, uint32_t byte, uint32_t flags, uint32_t now)
@@ -278,8 +296,7 @@ static uint32_t look_for_late_header(lin_node_t *node, uint32_t now)
     if (now - node->start <= node->bit_cycles * MOST_HEADER_BITS) {
         return 0;
     }
-    node->state = LIN_STATE_IDLE;
-    return report(node, LIN_BAD_HEADER, 0, now);
+    return end_header(node, now);
 }
 
 uint32_t lin_tick(lin_node_t *node, uint32_t now)
@@ -300,8 +317,14 @@ uint32_t lin_tick(lin_node_t *node, uint32_t now)
     default:
         break;
     }
-    if (++node->idle_ms >= IDLE_SLEEP_MS && node->header_wanted == LIN_NO_IDENTIFIER) {
+    /* Between headers of a schedule the bus does not idle, however long its slots are. */
+    node->idle_ms = node->scheduling ? 0 : node->idle_ms + 1;
+    if (node->idle_ms >= IDLE_SLEEP_MS && node->header_wanted == LIN_NO_IDENTIFIER) {
         return done | fall_asleep(node, 0, now);
+    }
+    if (node->ready_ms != 0) {
+        node->ready_ms--;
+        return done | lin_wake_tick(node);
     }
     uint32_t header = lin_schedule_tick(node);
     if ((header & LIN_DO_HEADER) == 0) {
