@@ -42,6 +42,20 @@ static void request(void)
     run_command_line(&call, (const char *)text, text_hex(text, 1));
 }
 
+/* full LEFT: of samples of 5 cycles, with room for LEFT more. */
+static void fill(void)
+{
+    uint32_t samples = UINT32_MAX - text_number(1);
+
+    histogram_init(&histogram, bins, BINS, 0);
+    histogram.samples = samples;
+    bins[5] = samples;
+    histogram.minimum = 5;
+    histogram.maximum = 5;
+    histogram.sum = 5ull * samples;
+    histogram.squares = 25ull * samples;
+}
+
 /* add CYCLES: prints what the histogram is then. */
 static void add(void)
 {
@@ -105,6 +119,10 @@ static void run(const char *what)
         request();
     } else if (strcmp(what, "empty") == 0) {
         histogram_init(&histogram, bins, BINS, text_number(1));
+    } else if (strcmp(what, "full") == 0) {
+        fill();
+    } else if (strcmp(what, "saturated") == 0) {
+        printf("%d\n", histogram.saturated);
     } else if (strcmp(what, "add") == 0) {
         add();
     } else if (strcmp(what, "sums") == 0) {

@@ -79,6 +79,21 @@ def test_a_histogram_counts_every_latency_once(host, latencies, width):
     assert (total, squares) == (sum(latencies), sum(x * x for x in latencies))
 
 
+def test_a_full_histogram_stays_as_it_is_and_says_so(host):
+    host.command("full 1")
+    most = 2**32 - 1
+    full = f"{most} 0 5 5 {5 * most} {25 * most}"
+    (answer,) = host.command("add 5")
+    assert answer.startswith(full)
+    assert host.command("saturated") == ["0"]
+    # Less, more, and beyond the bins.
+    for latency in (1, 9, 100):
+        assert host.command(f"add {latency}") == [answer]
+        assert host.command("saturated") == ["1"]
+    host.command("empty 0")
+    assert host.command("saturated") == ["0"]
+
+
 @examples(200)
 @given(
     latencies=st.lists(st.integers(0, 20_000), min_size=1, max_size=20),

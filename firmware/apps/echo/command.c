@@ -93,8 +93,8 @@ static void print_total(command_call_t *call, uint32_t line)
                     histogram_deviation_milli(seen->samples, seen->sum, seen->squares));
         break;
     case MISSED:
-        command_print(call, "# Missed: %lu, saturated: %#lx\n", (unsigned long)totals.missed,
-                      (unsigned long)totals.saturated);
+        command_print(call, "# Missed: %lu, saturated: %#lx%s\n", (unsigned long)totals.missed,
+                      (unsigned long)totals.saturated, seen->saturated ? ", software" : "");
         break;
     default:
         if (seen->samples != 0) {

@@ -2,6 +2,7 @@
 #ifndef TIERV_APPS_ECHO_HISTOGRAM_H
 #define TIERV_APPS_ECHO_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
@@ -9,6 +10,7 @@ typedef struct {
     uint32_t bin_count;
     uint32_t bin_log2;
     uint32_t samples;
+    bool saturated;    /* there were more samples, which were not added any more */
     uint32_t overflow; /* latencies beyond the last bin */
     uint32_t minimum;  /* UINT32_MAX without samples */
     uint32_t maximum;
@@ -19,20 +21,27 @@ typedef struct {
 /* Makes it empty, with bins of the caller's. */
 void histogram_init(histogram_t *histogram, uint32_t *bins, uint32_t bin_count, uint32_t bin_log2);
 
-static inline void histogram_add(histogram_t *histogram, uint32_t cycles)
+/* False if the histogram is full: nothing but `saturated` changes. */
+static inline bool histogram_add(histogram_t *histogram, uint32_t cycles)
 {
     uint32_t bin = cycles >> histogram->bin_log2;
+    uint32_t samples = histogram->samples + 1;
 
+    if (samples == 0) {
+        histogram->saturated = true;
+        return false;
+    }
+    histogram->samples = samples;
     if (bin < histogram->bin_count) {
         histogram->bins[bin]++;
     } else {
         histogram->overflow++;
     }
-    histogram->samples++;
     histogram->minimum = cycles < histogram->minimum ? cycles : histogram->minimum;
     histogram->maximum = cycles > histogram->maximum ? cycles : histogram->maximum;
     histogram->sum += cycles;
     histogram->squares += (uint64_t)cycles * cycles;
+    return true;
 }
 
 /* Mean and standard deviation of `samples` values in thousandths, from their sums, rounded to the nearest;

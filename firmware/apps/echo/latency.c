@@ -21,7 +21,7 @@ const latency_settings_t latency_usual = {
 
 static SET_BEFORE_RUN_LARGE uint32_t seen_bins[ECHO_BINS];
 
-/* Samples of runs before this one. */
+/* Samples of runs before this one, and those that a full histogram left out. */
 static uint32_t earlier_samples;
 
 #ifdef CONFIG_CPU_TYPE_TIERV
@@ -78,13 +78,17 @@ static __attribute__((noinline)) void record(uint32_t seen)
 {
     int32_t difference = (int32_t)(seen - echo_latency(&latency.device));
 
-    histogram_add(&latency.seen, seen);
+    if (!histogram_add(&latency.seen, seen)) {
+        earlier_samples++;
+        return;
+    }
     if (difference < latency.least_difference) {
         latency.least_difference = difference;
     }
     if (difference > latency.most_difference) {
         latency.most_difference = difference;
     }
+    /* Never 0, which stands for no limit. */
     if (latency.seen.samples == latency.settings.samples) {
         echo_stop(&latency.device);
         if (latency.at_end != NULL) {
