@@ -62,6 +62,7 @@ void network_init_dhcp(void)
 {
     (void)dhcp_init(&network_dhcp, &network, &static_address);
     if (NETWORK_DHCP) {
+        net_configure(&network, 0, 0, 0);
         dhcp_start(&network_dhcp);
     }
 }

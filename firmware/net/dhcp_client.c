@@ -165,6 +165,10 @@ static void tick_question(dhcp_client_t *client)
     }
     switch (client->state) {
     case DHCP_INIT:
+        if (client->has_started) {
+            client->has_started = false;
+            net_configure(client->net, 0, 0, 0);
+        }
         client->state = DHCP_SELECTING;
         client->xid = net_random(client->net);
         client->asking_s = 0;
@@ -331,9 +335,11 @@ bool dhcp_init(dhcp_client_t *client, net_t *net, const dhcp_address_t *fallback
 
 void dhcp_start(dhcp_client_t *client)
 {
-    if (client->state == DHCP_OFF || client->state == DHCP_RELEASING) {
-        net_configure(client->net, 0, 0, 0);
-        client->state = DHCP_OFF;
+    if (client->state == DHCP_RELEASING) {
+        take_static(client);
+    }
+    if (client->state == DHCP_OFF) {
+        client->has_started = true;
         restart(client, spread(client));
     }
 }

@@ -53,14 +53,16 @@ typedef struct {
     uint32_t replaced;  /* datagrams that had lost their place at a neighbour when the lease was given back */
     uint8_t state;      /* dhcp_state_t */
     uint8_t tries;      /* messages sent to the open question */
+    bool has_started;   /* and not asked yet: the interface has its static address until then */
 } dhcp_client_t;
 
 /* Makes a client that is off, binds UDP port 68 and gets its ticks. The fallback's address may be 0: then
  * there is none. Before the tiers start. False if the port is bound already. */
 bool dhcp_init(dhcp_client_t *client, net_t *net, const dhcp_address_t *fallback);
 
-/* Begins to ask; until it has an address the interface has none. In the protocol tier, or while that is
- * held back. */
+/* Begins to ask in some seconds. The interface keeps the static address until then, so that whoever commanded
+ * it can be answered, and has none from the first question on until there is a lease. In the protocol tier, or
+ * while that is held back. */
 void dhcp_start(dhcp_client_t *client);
 
 /* Gives the lease back and takes the static address: at the next tick, or when ARP has found the server or

@@ -258,6 +258,24 @@ def test_lease_that_ends_while_it_is_given_back_is_no_longer_used(client: Client
     assert (client.state, client.addresses[0]) == ("off", FALLBACK)
 
 
+@pytest.mark.parametrize("after", ["off", "releasing"])
+def test_static_address_is_kept_until_the_first_question(client: Client, after: str) -> None:
+    client.net.bind(0, 4000, "queue")
+    if after == "releasing":
+        client.bind()
+        client.net.command("dhcp stop")
+        assert client.state == after
+    client.net.command("dhcp start")
+    while client.state == "waiting":
+        # Who has switched it on is answered.
+        sent = client.net.send(0, b"answer", "10.0.0.255", 9)
+        assert sent.counted == {"UDP_SENT": 1}
+        assert client.addresses == (FALLBACK, "255.255.255.0", "10.0.0.254")
+        said = messages(client.tick())
+    assert [message.kind for message in said] == [1]
+    assert client.addresses[0] == "0.0.0.0"
+
+
 def test_switching_on_again_begins_anew(client: Client) -> None:
     client.bind()
     client.net.command("dhcp stop")

@@ -64,7 +64,9 @@ def test_the_static_address_is_taken_when_nobody_answers(asking):
     simulation, build = asking
     program = build("DHCP_TRIES=1")
     peer = SocParams().remote_ip
-    pings = [Frame(ping(STATIC, peer, 0), 4 * SECOND), Frame(ping(STATIC, peer, 1), 12 * SECOND)]
+    early = range(SECOND // 4, 4 * SECOND + 1, SECOND // 4)
+    pings = [Frame(ping(STATIC, peer, 0), cycle) for cycle in early]
+    pings.append(Frame(ping(STATIC, peer, 1), 12 * SECOND))
     result = simulation.run(
         program, frames=pings, cycles=13 * SECOND, get=[COUNTERS], limit_is_error=False
     )
