@@ -83,18 +83,18 @@ static void take_static(dhcp_client_t *client)
 
 /* --- the clock --------------------------------------------------------------------------------- */
 
+/* Each time another question, as the lease's time counts from that which is answered (RFC 2131 section 4.4.5). */
 static void ask_for_more(dhcp_client_t *client)
 {
+    client->xid = net_random(client->net);
+    client->request_s = 0;
     dhcp_send(client, DHCP_REQUEST);
     client->wait_s = dhcp_lease_retry_s(&client->lease);
 }
 
-/* Another question, and when it was first put. */
 static void begin_renewal(dhcp_client_t *client, dhcp_state_t state)
 {
     client->state = (uint8_t)state;
-    client->xid = net_random(client->net);
-    client->request_s = 0;
     client->asking_s = 0;
     ask_for_more(client);
 }

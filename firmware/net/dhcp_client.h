@@ -46,7 +46,7 @@ typedef struct {
     dhcp_address_t fallback;
     dhcp_lease_t lease; /* offered or held */
     be32_t xid;
-    uint32_t request_s; /* since the first REQUEST of the open question */
+    uint32_t request_s; /* since the first REQUEST with this xid */
     uint32_t asking_s;  /* since the first DISCOVER, or the first REQUEST of a renewal */
     uint32_t said_s;    /* of these, as the last message said */
     uint32_t wait_s;    /* until the next message */

@@ -54,6 +54,24 @@ def test_renewal_keeps_neighbours_unless_the_subnet_changes(client: Client) -> N
     assert "ARP_REQUESTED" in client.net.send(0, b"x", "192.0.2.9", 9).counted
 
 
+@pytest.mark.parametrize("again", ["renewing", "rebinding"])
+def test_time_counts_from_the_request_that_is_answered(client: Client, again: str) -> None:
+    client.bind(lease_time=86400)
+    first = client.until_message()
+    while client.state != again:
+        client.until_message()
+    request = client.until_message()
+    assert client.state == again
+    # Who repeats a question after hours means another.
+    late = client.net.receive(answer("ack", first.bootp.xid, dst=LEASED, lease_time=3600))
+    assert "DHCP_DROP_OTHERS" in late.counted
+    client.tick()
+    reply = client.net.receive(answer("ack", request.bootp.xid, dst=LEASED, lease_time=3600))
+    assert reply.counted == {"UDP_TAKEN": 1, "DHCP_ACKNOWLEDGED": 1}
+    assert (client.state, client.addresses[0]) == ("bound", LEASED)
+    assert client.remaining_s == 3600 - 1
+
+
 def test_unanswered_renewal_is_put_to_all_and_any_server_may_answer(client: Client) -> None:
     client.bind(lease_time=4000)
     start = client.now - 5
