@@ -3,8 +3,8 @@
 #include "dhcp_send.h"
 #include "wire/dhcp.h"
 
-/* RFC 2131 section 3.1, step 5. */
-enum { DECLINED_WAIT_S = 10 };
+/* RFC 2131 section 3.1, step 5; RFC 5227 section 2.1.1. */
+enum { DECLINED_WAIT_S = 10, MAX_CONFLICTS = 10, RATE_LIMIT_INTERVAL_S = 60 };
 
 enum { MOST_RELEASES = 2 };
 
@@ -44,6 +44,7 @@ static void begin_lease(dhcp_client_t *client, bool is_new)
         return;
     }
     client->state = DHCP_BOUND;
+    client->conflicts = 0;
     if (is_new) {
         net_configure(net, lease->address, lease->netmask, lease->gateway);
         net->claim.leased = true;
@@ -55,7 +56,10 @@ static void decline(dhcp_client_t *client)
     net_count(client->net, COUNT_DHCP_DECLINED);
     client->state = DHCP_PROBING;
     dhcp_send(client, DHCP_DECLINE);
-    restart(client, DECLINED_WAIT_S);
+    if (client->conflicts < MAX_CONFLICTS) {
+        client->conflicts++;
+    }
+    restart(client, client->conflicts < MAX_CONFLICTS ? DECLINED_WAIT_S : RATE_LIMIT_INTERVAL_S);
 }
 
 static void use_fallback(dhcp_client_t *client)

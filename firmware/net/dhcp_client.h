@@ -53,6 +53,7 @@ typedef struct {
     uint32_t replaced;  /* datagrams that had lost their place at a neighbour when the lease was given back */
     uint8_t state;      /* dhcp_state_t */
     uint8_t tries;      /* messages sent to the open question */
+    uint8_t conflicts;  /* addresses declined since there was a lease, MAX_CONFLICTS at the most */
     bool has_started;   /* and not asked yet: the interface has its static address until then */
 } dhcp_client_t;
 

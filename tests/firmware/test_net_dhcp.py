@@ -158,6 +158,34 @@ def test_address_that_another_has_is_declined(client: Client, after: int, how: s
     assert client.now - before == 10
 
 
+def decline_one(client: Client, xid: int) -> tuple[int, int]:
+    """Another has what is offered; the number of the next DISCOVER, and how long it took to come."""
+    (request,) = messages(client.net.receive(answer("offer", xid)).sent)
+    client.net.receive(answer("ack", request.bootp.xid))
+    client.net.receive(arp_request(psrc=LEASED, pdst=LEASED))
+    assert client.until_message(1).kind == 4
+    before = client.now
+    discover = client.until_message(100)
+    assert discover.kind == 1
+    return discover.bootp.xid, client.now - before
+
+
+def test_after_ten_conflicts_an_address_is_tried_once_a_minute_until_there_is_a_lease(
+    client: Client,
+) -> None:
+    xid = client.discover().bootp.xid
+    for want in (*[10] * 9, *[60] * 300):
+        xid, wait_s = decline_one(client, xid)
+        assert wait_s == want
+    client.net.receive(answer("offer", xid))
+    client.net.receive(answer("ack", xid))
+    client.net.tick(5)
+    assert client.state == "bound"
+    client.net.command("dhcp stop")
+    xid, wait_s = decline_one(client, client.discover().bootp.xid)
+    assert wait_s == 10
+
+
 def test_leased_address_is_defended_once_and_then_given_up(client: Client) -> None:
     client.bind()
     conflict = arp_request(psrc=LEASED, pdst=SERVER)
