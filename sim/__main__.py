@@ -141,44 +141,53 @@ def _model(soc: SocParams, wave: Path | None) -> Model:
 @click.option(
     "--stop-quiet", type=click.IntRange(0), help="End so many cycles after the last stimulus."
 )
-def run(**options) -> None:
+def run(
+    firmware: Path,
+    cycles: int,
+    variables: dict[str, int],
+    wanted: tuple[str, ...],
+    frames: Path | None,
+    speed: float,
+    mii_hz: int | None,
+    uart_texts: list[UartBytes],
+    pcap: Path | None,
+    mailbox: Path | None,
+    wave: Path | None,
+    wave_from: int,
+    wave_to: int | None,
+    stop_frames: int | None,
+    stop_quiet: int | None,
+    **hardware,
+) -> None:
     """Run firmware without anybody watching, and say what it did.
 
     The exit status is the firmware's exit code, or 12 if it did not end within the limit.
     """
-    check_outputs(
-        [options["firmware"], options["frames"]],
-        [options[name] for name in ("pcap", "mailbox", "wave")],
-    )
+    check_outputs([firmware, frames], [pcap, mailbox, wave])
     # What is no program is said before a model is built.
-    program = Program(options["firmware"])
-    names = ("cpu", "cpu_variant", "uarts", "eth_dma", "eth_bits_per_second")
-    hardware = {name: options[name] for name in names}
-    soc = chosen_soc(**hardware, sys_clk_hz=options["sys_clk_hz"], uart_baud=options["uart_baud"])
-    path = options["wave"]
-    wave = path and Wave(path=path, first_cycle=options["wave_from"], last_cycle=options["wave_to"])
-    capture = options["frames"]
-    frames = read_pcap(capture, soc.sys_clk_hz, speed=options["speed"]) if capture else []
+    program = Program(firmware)
+    soc = chosen_soc(**hardware)
+    stimulus = read_pcap(frames, soc.sys_clk_hz, speed=speed) if frames else []
     try:
-        result = Simulation(_model(soc, path)).run(
+        result = Simulation(_model(soc, wave)).run(
             program,
-            cycles=options["cycles"],
-            frames=frames,
-            uart=options["uart_texts"],
-            set=options["variables"],
-            get=options["wanted"],
-            until=Until(frames=options["stop_frames"], quiet_cycles=options["stop_quiet"]),
-            mii_hz=options["mii_hz"],
-            pcap=options["pcap"],
-            wave=wave or None,
+            cycles=cycles,
+            frames=stimulus,
+            uart=uart_texts,
+            set=variables,
+            get=wanted,
+            until=Until(frames=stop_frames, quiet_cycles=stop_quiet),
+            mii_hz=mii_hz,
+            pcap=pcap,
+            wave=wave and Wave(path=wave, first_cycle=wave_from, last_cycle=wave_to),
             show_text=True,
             progress=sys.stderr.isatty(),
         )
     except CycleLimitError as error:
         result = error.result
     _show(result)
-    if options["mailbox"]:
-        _write_mailbox(options["mailbox"], result)
+    if mailbox:
+        _write_mailbox(mailbox, result)
     sys.exit(int(RunEnd.LIMIT) if result.end is RunEnd.LIMIT else result.exit_code & 0xFF)
 
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from tierv.sim.__main__ import main
 from tierv.sim.commands import Commands
+from tierv.sim.model import simulation_params
 from tierv.sim.pcap import read_pcap, write_pcap
 from tierv.sim.stimulus import Frame
 
@@ -90,6 +91,37 @@ def test_mistakes_are_explained_in_a_line(words, message):
     assert done.exit_code == 1
     assert message in done.output
     assert "Traceback" not in done.output
+
+
+class EndedError(Exception):
+    """The test has seen enough."""
+
+
+@pytest.mark.parametrize("command", ["build", "run", "interactive", "replay"])
+def test_every_command_takes_every_option_of_the_hardware(
+    monkeypatch, model, firmware, tmp_path, command
+):
+    def build(params):
+        built.append(params.soc)
+        raise EndedError
+
+    built = []
+    for module in ("__main__", "replay_command"):
+        monkeypatch.setattr(f"tierv.sim.{module}.build_model", build)
+    write_pcap(tmp_path / "in.pcap", [Frame(bytes(60))], 100_000_000)
+    program = ["--firmware", firmware("report").path] if command in ("run", "interactive") else []
+    done = call(
+        command, *([tmp_path / "in.pcap"] if command == "replay" else []), *program,
+        "--cpu", "vexriscv", "--cpu-variant", "lite", "--uarts", 2, "--sys-clk-hz", 50_000_000,
+        "--uart-baud", 9600, "--main-ram-bytes", 1 << 20, "--eth-bits-per-second", 10**9,
+    )  # fmt: skip
+    assert isinstance(done.exception, EndedError), done.output
+    assert built == [
+        simulation_params(
+            cpu="vexriscv", cpu_variant="lite", uarts=2, sys_clk_hz=50_000_000, uart_baud=9600,
+            main_ram_bytes=1 << 20, eth_bits_per_second=10**9,
+        )
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", ["run", "interactive"])
