@@ -19,9 +19,10 @@ _COUNT_BITS = 32
 #: Bytes of Ethernet's header and of the longest frame, without check sequence.
 _HEADER_BYTES = 14
 _FRAME_BYTES = 1514
-#: The receiver writes a word a cycle, but has something else to do between two frames; it has the
-#: memory to itself unless something is sent.
-_WORD_BITS, _RECEIVE_CYCLES = 32, 1.25
+#: The receiver writes a word a cycle, but has something else to do between two frames: one of 61
+#: bytes, of 21.25 words with all that is on the wire, takes it 27 cycles if it has the memory to
+#: itself.
+_WORD_BITS, _RECEIVE_CYCLES = 32, 27 / 21.25
 #: Of the cycles that the receiver leaves, the transmitter gets three of four: what it needs for a
 #: word while the receiver writes one.
 _SEND_CYCLES = 1 + 4 / 3
@@ -164,8 +165,8 @@ class EthernetDma(LiteXModule):
     """A MAC for a PHY's interface, and the rings. Registers are those of both.
 
     Raises ``ValueError`` for a system clock in which the receive ring alone does not keep up with
-    the wire: less than 39.1 MHz for 1 Gbit/s. That both rings do, with the shortest frames at line
-    rate and the bus in the memory all the time, takes 46 MHz.
+    the wire: less than 39.7 MHz for 1 Gbit/s. That both rings do, with frames of 61 bytes at line
+    rate and the bus in the memory all the time, takes 47 MHz.
     """
 
     def __init__(self, phy: LiteXModule, sys_clk_hz: int) -> None:
