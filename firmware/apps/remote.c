@@ -17,8 +17,7 @@ static packet_t *answer;
 static uint32_t used;
 static uint32_t part;
 static char number[REMOTE_NUMBER_DIGITS + 1];
-static be32_t peer_address;
-static uint32_t peer_port;
+static udp_asker_t asker;
 
 static void append(void *context, const char *text, uint32_t bytes)
 {
@@ -43,7 +42,7 @@ static void send_part(const char *status)
     header[HEADER_BYTES - 1] = '\n';
     memcpy(packet_payload(answer), header, HEADER_BYTES);
     answer->payload_bytes = (uint16_t)used;
-    if (udp_send_to(&network, &socket_, answer, peer_address, peer_port) != UDP_OK) {
+    if (udp_answer(&network, answer, &asker) != UDP_OK) {
         udp_release(&network, answer);
     }
     answer = NULL;
@@ -71,8 +70,7 @@ static bool take_request(packet_t *packet)
     uint32_t bytes = packet->payload_bytes;
     char line[COMMAND_INPUT_BYTES];
 
-    peer_address = packet->peer_address;
-    peer_port = be16_to_host(packet->peer_port);
+    asker = udp_asker(packet);
     while (bytes != 0 && (text[bytes - 1] == '\n' || text[bytes - 1] == '\r')) {
         bytes--;
     }

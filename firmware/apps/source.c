@@ -8,8 +8,7 @@ uint32_t source_bad_requests;
 static struct {
     uint32_t count;
     uint32_t bytes;
-    be32_t address;
-    uint32_t port;
+    udp_asker_t asker;
 } job;
 
 /* Reads a decimal number and the blanks behind it; false if there is none or it is too large. */
@@ -47,8 +46,7 @@ static void take_request(packet_t *packet)
     }
     job.count = count;
     job.bytes = bytes;
-    job.address = packet->peer_address;
-    job.port = be16_to_host(packet->peer_port);
+    job.asker = udp_asker(packet);
 }
 
 static __attribute__((noinline)) bool serve(udp_socket_t *socket)
@@ -69,7 +67,7 @@ static __attribute__((noinline)) bool serve(udp_socket_t *socket)
             put_be16(payload, host_to_be16(job.count >> 16));
             put_be16(payload + 2, host_to_be16(job.count & 0xffff));
         }
-        if (udp_send_to(&network, socket, packet, job.address, job.port) != UDP_OK) {
+        if (udp_answer(&network, packet, &job.asker) != UDP_OK) {
             udp_release(&network, packet);
             break;
         }

@@ -65,7 +65,8 @@ enum {
     /* To send: the field of UDP's checksum has the folded sum of the pseudo-header but its addresses; the driver
      * sums the frame from the addresses on and puts the checksum there. */
     PACKET_UDP_UNSUMMED = 1 << 3,
-    /* To send: a received datagram's frame, whose payload goes back to where it came from. */
+    /* To send: a received datagram's frame, whose payload goes back to where it came from, or one that udp_answer()
+     * has made look like that. */
     PACKET_REPLY = 1 << 4,
     /* Received: the driver has found the frame to be a datagram of UDP and nothing else: IPv4 without options,
      * no fragment, lengths to the frame's end, checksums there and right. PACKET_FRAME_SUMMED comes with it. */

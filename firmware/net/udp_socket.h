@@ -118,6 +118,21 @@ udp_result_t udp_send(net_t *net, const udp_socket_t *socket, packet_t *packet);
 udp_result_t udp_send_to(net_t *net, const udp_socket_t *socket, packet_t *packet, be32_t address,
                          uint32_t port);
 
+/* Who has asked, and at which port (wire order). */
+typedef struct {
+    ethernet_address_t mac;
+    be32_t address;
+    uint16_t port;
+    uint16_t local_port;
+} udp_asker_t;
+
+/* The sender of a packet from udp_receive(). */
+udp_asker_t udp_asker(const packet_t *packet);
+
+/* The same for any number of packets, from udp_reserve() or udp_receive(), to who has asked: at the Ethernet
+ * address that the question came from, so that no answer waits for a neighbour or needs a route. */
+udp_result_t udp_answer(net_t *net, packet_t *packet, const udp_asker_t *asker);
+
 /* The same for a packet from udp_receive(), whose payload may be rewritten, back to where it came from and
  * from the port that it came to; without asking for the neighbour's address, as the sender's is known. */
 udp_result_t udp_reply(net_t *net, packet_t *packet);

@@ -89,9 +89,9 @@ static void do_receive(void)
     text_print_hex(packet_payload(packet), packet->payload_bytes);
 }
 
-/* send SOCKET copy|place|reuse|reply ADDRESS|connected PORT HEX: the application sends a datagram, copied
+/* send SOCKET copy|place|reuse|reply|answer ADDRESS|connected PORT HEX: the application sends a datagram, copied
  * by packet_write(), put into the payload, or put into the oldest packet that it has taken; `reply` sends that
- * back to where it came from. */
+ * back to where it came from, `answer` another there. */
 static void do_send(net_t *net)
 {
     static uint8_t content[TEXT_HEX_BYTES];
@@ -116,7 +116,10 @@ static void do_send(net_t *net)
         }
         packet->payload_bytes = (uint16_t)bytes;
     }
-    if (reply) {
+    if (strcmp(text_word(2), "answer") == 0) {
+        udp_asker_t asker = udp_asker(taken.entries[0]);
+        result = udp_answer(net, packet, &asker);
+    } else if (reply) {
         result = udp_reply(net, packet);
     } else if (strcmp(text_word(3), "connected") == 0) {
         result = udp_send(net, socket, packet);

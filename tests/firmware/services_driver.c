@@ -49,6 +49,8 @@ static udp_socket_t *sockets[SOCKETS];
 static uint32_t socket_count;
 static uint32_t spare;
 static int32_t packets;
+/* Whoever it is, by this way. */
+static const uint8_t peer_mac[ETHERNET_ADDRESS_BYTES] = {2, 0, 0, 0, 0, 9};
 
 static packet_t *make_packet(packet_home_t home)
 {
@@ -133,6 +135,7 @@ static void take_datagram(void)
         }
     }
     device_check(socket != NULL, "nobody has the port");
+    memcpy(packet->frame + ETHERNET_ADDRESS_BYTES, peer_mac, sizeof(peer_mac));
     packet->peer_address = text_number(2);
     packet->peer_port = (uint16_t)host_to_be16(text_number(3));
     packet->payload_bytes = (uint16_t)text_hex(packet_payload(packet), 4);
@@ -152,6 +155,10 @@ static void serve_remote(void)
     bool result = remote_service();
 
     while ((packet = RING_POP(&network.outbox)) != NULL) {
+        /* Neither is a neighbour asked for nor a route needed. */
+        device_check((packet->flags & PACKET_REPLY) != 0
+                         && memcmp(packet->frame + ETHERNET_ADDRESS_BYTES, peer_mac, sizeof(peer_mac)) == 0,
+                     "not to who has asked");
         print_datagram("answer", packet);
         drop_packet(packet);
     }

@@ -159,7 +159,7 @@ def test_address_that_another_has_is_declined(client: Client, after: int, how: s
 
 
 def decline_one(client: Client, xid: int) -> tuple[int, int]:
-    """Another has what is offered; the number of the next DISCOVER, and how long it took to come."""
+    """Another has what is offered; the next DISCOVER's number, and how long it took to come."""
     (request,) = messages(client.net.receive(answer("offer", xid)).sent)
     client.net.receive(answer("ack", request.bootp.xid))
     client.net.receive(arp_request(psrc=LEASED, pdst=LEASED))

@@ -9,6 +9,7 @@ from checksums import check_checksums
 from net_frames import ALL_MAC, PEER, PEER_MAC, arp_request, ethernet, icmp_echo, udp
 from net_host import (
     ADDRESS,
+    ANNOUNCING_S,
     DRIVERS,
     MAC,
     UDP_BAD_LENGTH,
@@ -220,6 +221,34 @@ def test_application_answers_in_the_packet_it_received(known: NetHost) -> None:
     answer = known.send(0, b"the answer", PEER, 77, "reuse")
     assert Ether(answer.sent[0])[UDP].payload.load[:10] == b"the answer"
     assert known.audit()["held"] == 0
+
+
+@pytest.mark.parametrize("size", [0, 5, 19, 333, 1472])
+@pytest.mark.parametrize("src", [PEER, "198.51.100.7"])
+def test_application_answers_with_several_datagrams_though_no_neighbour_and_no_route_is_known(
+    net: NetHost, src: str, size: int
+) -> None:
+    net.command(f"configure {ADDRESS} 255.255.255.0 0.0.0.0")
+    net.tick(ANNOUNCING_S)
+    net.bind(0, 4000, "queue")
+    for _ in range(2):
+        # What a packet was before does not matter.
+        net.send(0, bytes(size), "10.0.0.255", 9)
+    net.receive(datagram(b"question", src=src, sport=77), exact=False)
+    assert net.take(0) == (src, 77, b"question")
+    for index in range(APPLICATION_PACKETS + 2):
+        payload = bytes(index + number & 255 for number in range(size))
+        answer = net.send(0, payload, src, 77, "answer")
+        assert answer.counted == {"UDP_SENT": 1}
+        want = Ether(dst=PEER_MAC, src=MAC) / IP(src=ADDRESS, dst=src, id=0, flags="DF")
+        want /= UDP(sport=4000, dport=77) / payload
+        assert answer.sent == [bytes(want).ljust(60, b"\0")]
+    assert net.send(0, bytes(1473), src, 77, "answer").result == UDP_BAD_LENGTH
+    net.receive(datagram(b"x", sport=0), exact=False)
+    net.command("release")
+    assert net.take(0) == (PEER, 0, b"x")
+    assert net.send(0, b"x", PEER, 0, "answer").result == UDP_BAD_PORT
+    net.command("release")
 
 
 def test_connected_socket_sends_to_its_peer(known: NetHost) -> None:

@@ -111,6 +111,20 @@ def test_the_source_sends_what_is_asked_for(system):
         check_checksums(answer)
 
 
+def test_who_asks_from_beyond_the_subnet_is_answered_in_full_without_arp(system):
+    far = "10.9.9.9"
+    requests = [
+        to_board(IP(src=far, dst=HERE) / UDP(sport=4711, dport=port) / Raw(text))
+        for port, text in ((SOURCE, b"5 100"), (COMMANDS, b"1 help"))
+    ]
+    answers = exchange(system, requests)
+    assert {(answer.dst, answer[IP].dst) for answer in answers} == {(THERE_MAC, far)}
+    assert [answer[UDP].sport for answer in answers[:5]] == [SOURCE] * 5
+    (said,) = answers[5:]
+    assert said[UDP].sport == COMMANDS
+    assert bytes(said[UDP].payload).split()[:3] == [b"1", b"0", b"ok"]
+
+
 def test_the_source_refuses_a_request_that_can_not_be_answered(system):
     nobody = IP(src=THERE, dst=HERE) / UDP(sport=0, dport=SOURCE) / Raw(b"5 100")
     frames = [arp_request(), udp(b"2 100", SOURCE), to_board(nobody)]

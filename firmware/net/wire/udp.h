@@ -61,6 +61,11 @@ static inline be16_t udp_destination_port(const uint8_t *datagram)
     return get_be16(datagram + 2);
 }
 
+static inline void udp_put_destination_port(uint8_t *datagram, be16_t port)
+{
+    put_be16(datagram + 2, port);
+}
+
 /* The length in wire order, likewise. */
 static inline be16_t udp_length(const uint8_t *datagram)
 {
