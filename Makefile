@@ -130,7 +130,6 @@ sim: setup
 
 verilog: setup
 	@$(BIN)/python -m tierv.rtl.verilog --tiers $(TIERS) $(ARGS) "$(OUTPUT)"
-	@echo "wrote $(OUTPUT)"
 
 boards: setup
 	@$(BIN)/python -m tierv.boards list

@@ -102,7 +102,8 @@ def main(
         # Its pins are JTAG's; the rest is for the core and the bus.
         output.write_text(f"{text}\n{debug_verilog(params)}" if params.debug else text)
     except OSError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(f"cannot write {output}: {error.strerror}") from None
+    click.echo(f"wrote {output}")
 
 
 if __name__ == "__main__":

@@ -83,3 +83,18 @@ def test_an_impossible_core_is_refused_by_name(tmp_path, words, message):
     assert done.exit_code == 2
     assert message in done.output
     assert not path.exists()
+
+
+def test_the_file_is_named_once_it_is_written(tmp_path):
+    path = tmp_path / "t.v"
+    for words, said in ((["--help"], ""), (["--tiers", "1"], f"wrote {path}\n")):
+        done = CliRunner().invoke(main, [*words, str(path)])
+        assert done.exit_code == 0
+        assert path.exists() is bool(said)
+        assert "".join(re.findall(r"wrote.*\n", done.output)) == said
+
+
+def test_a_file_that_cannot_be_written_is_named():
+    done = CliRunner().invoke(main, ["/dev/full"])
+    assert done.exit_code == 1
+    assert done.output == "Error: cannot write /dev/full: No space left on device\n"
