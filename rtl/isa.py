@@ -165,7 +165,7 @@ STANDARD_CSRS = (
     _rw("mscratch", 0x340, Scope.TIER, "For software; holds the start argument of a tier."),
     _rw("mepc", 0x341, Scope.TIER, "PC of the trap; bits 1:0 read 0."),
     _rw("mcause", 0x342, Scope.TIER, "Cause of the trap; bits 30:5 read 0."),
-    _rw("mtval", 0x343, Scope.TIER, "Faulting address or instruction; 0 where there is none."),
+    _rw("mtval", 0x343, Scope.TIER, "Faulting address; 0 where there is none."),
     _rw("mip", 0x344, Scope.TIER, "MSIP (posted), MTIP (timer input), MEIP (a line is pending)."),
     _rw("mcycle", 0xB00, Scope.CORE, "Clock cycles since reset, bits 31:0."),
     _rw("minstret", 0xB02, Scope.TIER, "Instructions this tier retired, bits 31:0."),
@@ -237,8 +237,8 @@ CUSTOM_CSRS = (
         "mceiling",
         0x7E2,
         Scope.TIER,
-        "Tiers up to this one are held back, except the writer, until it writes a lower value or"
-        " waits in wfi. 0 holds none.",
+        "Tiers up to this one are held back, except the writer, until it writes a lower value,"
+        " waits in wfi or is stopped. 0 holds none.",
     ),
     _rw(
         "mbusmode",
