@@ -137,7 +137,7 @@ def header(tiers: int, lines: int, output: Path) -> None:
     try:
         output.write_text(c_header(params))
     except OSError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(f"cannot write {output}: {error.strerror}") from None
 
 
 @main.command()

@@ -62,6 +62,7 @@ def test_the_header_has_only_what_the_core_has():
 @pytest.mark.parametrize("command", [(verilog_main,), (main, "header")])
 def test_an_output_that_can_t_be_written_is_said(command, tmp_path):
     (tmp_path / "file").write_text("")
-    done = CliRunner().invoke(command[0], [*command[1:], str(tmp_path / "file" / "output")])
+    path = tmp_path / "file" / "output"
+    done = CliRunner().invoke(command[0], [*command[1:], str(path)])
     assert done.exit_code == 1
-    assert "Error: [Errno " in done.output
+    assert f"Error: cannot write {path}: " in done.output
