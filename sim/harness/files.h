@@ -1,12 +1,14 @@
 // Binary files of records, as sim/records.py describes them.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 // A file that is read as a whole, record by record.
@@ -45,13 +47,14 @@ class RecordReader {
     size_t position_ = 0;
 };
 
-// A file that is written record by record; without a path, nowhere.
+// A file that is written record by record; without a path, nowhere. What could not be written is
+// sure to be told of by close() only.
 class RecordWriter {
   public:
-    explicit RecordWriter(const std::string& path) {
+    explicit RecordWriter(const std::string& path) : path_(path) {
         if (path.empty()) return;
         file_ = std::fopen(path.c_str(), "wb");
-        if (!file_) throw std::runtime_error("cannot write " + path);
+        check(file_);
     }
     ~RecordWriter() {
         if (file_) std::fclose(file_);
@@ -64,15 +67,22 @@ class RecordWriter {
     }
 
     void bytes(std::span<const uint8_t> data) {
-        if (file_ && std::fwrite(data.data(), 1, data.size(), file_) != data.size()) {
-            throw std::runtime_error("cannot write: disk full?");
-        }
+        if (file_) check(std::fwrite(data.data(), 1, data.size(), file_) == data.size());
     }
 
     void flush() {
-        if (file_) std::fflush(file_);
+        if (file_) check(std::fflush(file_) == 0);
+    }
+
+    void close() {
+        if (file_) check(std::fclose(std::exchange(file_, nullptr)) == 0);
     }
 
   private:
+    std::string path_;
     std::FILE* file_ = nullptr;
+
+    void check(bool good) const {
+        if (!good) throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));
+    }
 };

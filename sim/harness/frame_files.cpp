@@ -48,3 +48,8 @@ void FrameLog::frame(const generated::FrameOut& header, std::span<const uint8_t>
     // A capture is often watched while it grows, and a run may be interrupted.
     pcap_.flush();
 }
+
+void FrameLog::close() {
+    log_.close();
+    pcap_.close();
+}

@@ -25,6 +25,7 @@ class PcapWriter {
     explicit PcapWriter(const std::string& path);
     void frame(uint64_t cycle, std::span<const uint8_t> bytes);
     void flush() { file_.flush(); }
+    void close() { file_.close(); }
 
   private:
     RecordWriter file_;
@@ -36,6 +37,7 @@ class FrameLog : public FrameSink {
     FrameLog(const std::string& log_path, const std::string& pcap_path)
         : log_(log_path), pcap_(pcap_path) {}
     void frame(const generated::FrameOut& header, std::span<const uint8_t> bytes) override;
+    void close();
 
   private:
     RecordWriter log_;

@@ -15,6 +15,7 @@ class Mailbox {
         : log_(log_path), lines_(lines), shown_(shown) {}
 
     void write(int64_t cycle, uint32_t offset, uint32_t data);
+    void close() { log_.close(); }
 
     // The value that firmware ended the run with.
     std::optional<uint32_t> exit_code() const { return exit_code_; }

@@ -196,7 +196,12 @@ void Simulator::write_results(uint32_t end) {
                       mii_sender_.frames(), mii_receiver_.frames(), mii_receiver_.bad_frames());
         RecordWriter summary(options_.summary);
         summary.bytes({reinterpret_cast<const uint8_t*>(text), std::strlen(text)});
+        summary.close();
     }
     RecordWriter peeks(options_.peeks_path);
     for (const auto& [address, bytes] : options_.peeks) peeks.bytes(back_door_.read(address, bytes));
+    peeks.close();
+    for (RecordWriter* log : {&lines_log_, &uart_log_, &sent_log_, &retired_log_}) log->close();
+    mailbox_.close();
+    frame_outlet_.close();
 }

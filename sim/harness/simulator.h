@@ -21,6 +21,7 @@ class Simulator {
 
     // Runs to the end and returns why it ended.
     uint32_t run();
+    // Finishes all files. Throws if one of them could not be written.
     void write_results(uint32_t end);
 
   private:
@@ -30,6 +31,7 @@ class Simulator {
         FrameOutlet(const Options& options, LiveNetwork* network)
             : log_(options.frames_out, options.pcap), network_(network) {}
         void frame(const generated::FrameOut& header, std::span<const uint8_t> bytes) override;
+        void close() { log_.close(); }
 
       private:
         FrameLog log_;

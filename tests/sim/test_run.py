@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
 
 import numpy as np
 import pytest
@@ -10,6 +11,15 @@ import pytest
 from tierv.sim.elf import Program
 from tierv.sim.records import RunEnd
 from tierv.sim.run import CycleLimitError, SimulationError
+from tierv.sim.stimulus import (
+    Frame,
+    LineLevel,
+    UartBytes,
+    UartFormat,
+    encode_frames,
+    encode_lines,
+    encode_uart,
+)
 
 
 def test_firmware_ends_the_run_with_its_exit_code(simulation, firmware):
@@ -110,3 +120,40 @@ def test_the_same_inputs_give_the_same_run(simulation, firmware):
     first, second = (simulation.run(firmware("report"), cycles=100_000) for _ in range(2))
     assert first.cycles == second.cycles
     assert np.array_equal(first.mailbox, second.mailbox)
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        ("--pcap", "echo"),
+        ("--frames-out", "echo"),
+        ("--frames-sent", "echo"),
+        ("--lines-out", "echo"),
+        ("--uart-out", "uart_loop"),
+        ("--mailbox-out", "report"),
+        ("--peeks-out", "report"),
+        ("--summary", "report"),
+    ],
+)
+def test_a_file_that_the_harness_cannot_write_is_an_error(
+    simulation, firmware, tmp_path, option, name
+):
+    """What is in a buffer when the disk is full would be lost in silence."""
+    program = firmware(name)
+    soc = simulation.model.params.soc
+    formats = [UartFormat(soc.uart_baud)] * soc.uart_pins
+    files = {
+        "--image": simulation.image(program, {}),
+        "--frames": encode_frames([Frame(bytes(60), cycle=2000)]),
+        "--lines": encode_lines([LineLevel(2000, raise_mask=1)]),
+        "--uart": encode_uart([UartBytes(0, b"a", cycle=2000)], formats, soc.sys_clk_hz),
+    }
+    command = [simulation.model.program, "--cycles", "30000", option, "/dev/full"]
+    command += ["--peek", f"{program.entry:#x},4"]
+    for file, data in files.items():
+        path = tmp_path / file.strip("-")
+        path.write_bytes(data)
+        command += [file, path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert RunEnd(done.returncode) is RunEnd.ERROR
+    assert done.stderr.endswith("error: cannot write /dev/full: No space left on device\n")
