@@ -18,7 +18,7 @@ from .commands import (
     hardware_options,
 )
 from .elf import Program
-from .file_arguments import NEW_FILE, OLD_FILE, check_outputs
+from .file_arguments import NEW_FILE, OLD_FILE, check_outputs, write_text
 from .firmware import build_firmware, usual_context
 from .interactive import JTAG_PORT, Network, run_interactively
 from .model import Model, ModelParams, build_model
@@ -91,10 +91,11 @@ def _show(result: RunResult) -> None:
 
 
 def _write_mailbox(path: Path, result: RunResult) -> None:
-    with path.open("w") as file:
-        for record in result.mailbox:
-            fields = {name: int(record[name]) for name in ("cycle", "offset", "data")}
-            file.write(json.dumps(fields) + "\n")
+    lines = [
+        json.dumps({name: int(record[name]) for name in ("cycle", "offset", "data")})
+        for record in result.mailbox
+    ]
+    write_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def _model(soc: SocParams, wave: Path | None) -> Model:

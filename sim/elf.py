@@ -36,7 +36,8 @@ class Program:
     """An executable file.
 
     An ELF file has segments and symbols; with ``address`` the file is taken as plain bytes for
-    there. Raises ``ValueError`` for an ELF file that is damaged or not for 32-bit RISC-V.
+    there. Raises ``ValueError`` for an ELF file that is damaged or not for 32-bit RISC-V with the
+    least significant byte first.
     """
 
     def __init__(self, path: Path | str, address: int | None = None) -> None:
@@ -60,14 +61,16 @@ class Program:
                 raise ValueError(f"firmware {self.path} is damaged: {error}") from error
 
     def _read_elf(self, elf: ELFFile) -> None:
-        if elf["e_machine"] != "EM_RISCV" or elf.elfclass != 32:
-            raise ValueError(f"firmware must be for 32-bit RISC-V, not {self.path}")
+        if elf["e_machine"] != "EM_RISCV" or elf.elfclass != 32 or not elf.little_endian:
+            raise ValueError(f"firmware must be for little-endian 32-bit RISC-V, not {self.path}")
         self.entry = elf["e_entry"]
         self.segments = []
         for segment in elf.iter_segments("PT_LOAD"):
             data = segment.data()
             if len(data) != segment["p_filesz"]:
                 raise ELFError(f"it ends within the segment for {segment['p_paddr']:#x}")
+            if len(data) > segment["p_memsz"]:
+                raise ELFError(f"the segment for {segment['p_paddr']:#x} exceeds its memory")
             if data:
                 self.segments.append(Segment(segment["p_paddr"], segment["p_vaddr"], data))
         self.extents = [

@@ -1,4 +1,4 @@
-"""Files on command lines: they are checked before anything is done with others."""
+"""Files on command lines: all are checked before anything is done, and named when that fails."""
 
 from __future__ import annotations
 
@@ -35,6 +35,14 @@ def check_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None])
         if any(_same(path, other) for other in taken):
             raise click.UsageError(f"{path} can't be written: it is given for something else, too")
         taken.append(path)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Raises ``OSError`` that names the file, also when the disk is full."""
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _same(one: Path, other: Path) -> bool:

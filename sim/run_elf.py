@@ -19,6 +19,7 @@ from tierv.rtl.params import CoreParams, Region
 
 from .core_model import BenchError, CoreModel, CoreRun, RunEnd, read_trace
 from .elf import Program
+from .file_arguments import write_text
 from .paths import BuildError
 
 #: Zeros behind the program in the RAM that is made for it, for its stack.
@@ -39,7 +40,7 @@ class Status(enum.IntEnum):
     NO_PROGRAM = 3
     OUTSIDE_MEMORY = 4
     TIMEOUT = 5
-    #: The model could not be built, or the bench gave up.
+    #: The model could not be built, a file not be written, the bench gave up, or the user did.
     BROKEN = 6
 
 
@@ -98,7 +99,8 @@ def ram_for(program: Program, params: CoreParams) -> list[Ram]:
             spans[-1] = spans[-1][0], max(stop, spans[-1][1])
         else:
             spans.append((start, stop))
-    return [Ram(start, stop - start) for start, stop in spans]
+    # The bench's numbers of bytes have 32 bits.
+    return [Ram(start, min(stop - start, (1 << 32) - _PAGE_BYTES)) for start, stop in spans]
 
 
 def _local_memories(params: CoreParams) -> list[tuple[str, Region | Ram]]:
@@ -212,10 +214,10 @@ def run_program(
         if outputs.signature:
             values = [int(line, 16) for line in words.read_text().split()]
             lines = signature_lines(values, outputs.signature_granularity_bytes)
-            outputs.signature.write_text("".join(f"{line}\n" for line in lines))
+            write_text(outputs.signature, "".join(f"{line}\n" for line in lines))
         if outputs.trace:
             lines = commit_log(read_trace(records))
-            outputs.trace.write_text("".join(f"{line}\n" for line in lines))
+            write_text(outputs.trace, "".join(f"{line}\n" for line in lines))
     return run
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,17 @@ from tierv.rtl.verilog import NUMBER
 
 from .elf import Program
 from .file_arguments import NEW_FILE, OLD_FILE, check_outputs
-from .run_elf import Outputs, Ram, check_overlaps, ram_for, read_program, run_program, verdict
+from .run_elf import (
+    Outputs,
+    Ram,
+    RunElfError,
+    Status,
+    check_overlaps,
+    ram_for,
+    read_program,
+    run_program,
+    verdict,
+)
 
 
 class _Range(click.ParamType):
@@ -80,6 +92,27 @@ def _params(program: Program, options: Mapping[str, Any]) -> CoreParams:
         raise click.UsageError(str(error)) from None
 
 
+@contextlib.contextmanager
+def _no_verdict() -> Iterator[None]:
+    """What goes wrong here is not said of the program by the exit status."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise RunElfError(Status.BROKEN, "interrupted") from None
+    except OSError as error:
+        raise RunElfError(Status.BROKEN, str(error)) from error
+
+
+def _tell(text: str) -> None:
+    """Raises ``OSError`` that names the standard output if it does not take the text."""
+    try:
+        click.echo(text)
+    except OSError as error:
+        # What is left of the text would be tried again at the end, with an exit status of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OSError(error.errno, error.strerror, "standard output") from error
+
+
 @click.command("run-elf")
 @click.argument("file", type=OLD_FILE)
 @click.option("--reset-address", type=NUMBER, help="Instead of the file's entry.")
@@ -126,12 +159,14 @@ def _params(program: Program, options: Mapping[str, Any]) -> CoreParams:
 )
 @click.option("--trace", type=NEW_FILE, help="Write a commit log in the form of Spike's.")
 @click.option("--wave", type=NEW_FILE, help="Write a VCD; builds another model.")
+@_no_verdict()
 def run_elf(file: Path, rams, **options) -> None:
     """Run FILE, an RV32 executable, on the core alone; it ends by writing to tohost.
 
     Memory is derived from the file: what is not in local memories is RAM on the bus around the
     file's segments. Exit status: 0 the program passed, 1 it failed, 2 bad options, 3 FILE is no
-    RV32 executable, 4 a segment is in no memory, 5 no end within the limit, 6 no model.
+    RV32 executable, 4 a segment is in no memory, 5 no end within the limit, 6 no model, a file that
+    can't be written, or Ctrl-C.
     """
     check_outputs([file], [options[name] for name in ("signature", "trace", "wave")])
     program = read_program(file)
@@ -159,5 +194,5 @@ def run_elf(file: Path, rams, **options) -> None:
         ),
     )
     status, text = verdict(run, options["max_cycles"])
-    click.echo(f"{file.name} {text}")
+    _tell(f"{file.name} {text}")
     sys.exit(int(status))

@@ -42,6 +42,13 @@ def test_a_run_says_what_it_did(model, firmware, tmp_path, capfd):
     assert capfd.readouterr() == ("", "hello")
 
 
+def test_a_mailbox_s_file_that_cannot_be_written_is_named(model, firmware):
+    path = firmware("report").path
+    done = call("run", "--cpu", "vexriscv", "--firmware", path, "--mailbox", "/dev/full")
+    assert done.exit_code == 1
+    assert "Error: [Errno 28] No space left on device: '/dev/full'" in done.output
+
+
 def test_what_the_simulation_refuses_is_said_once(model, firmware, capfd):
     path = firmware("report").path
     done = call("run", "--cpu", "vexriscv", "--firmware", path, "--mii-hz", 10**10)

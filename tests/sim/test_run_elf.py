@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
 
 import encoding as rv
 import pytest
@@ -14,6 +16,19 @@ from tierv.sim.run_elf import Status
 
 #: Where the ELF file's whole memory is local; the program reaches its data over the bus.
 LOCAL = ("--imem", "0x80000000:0x8000")
+
+
+#: The header of an ELF file for RISC-V, of 32 bits, with the other order of bytes.
+BIG_ENDIAN = struct.pack(
+    ">16sHHIIIIIHHHHHH", b"\x7fELF\x01\x02\x01", 2, 243, 1, *[0] * 4, 52, 32, *[0] * 4
+)
+
+
+def segment_of(file_bytes: int, memory_bytes: int) -> bytes:
+    """An executable with one segment, for address 0."""
+    data = bytearray(rv.elf({0: bytes(file_bytes)}, 0))
+    struct.pack_into("<I", data, 52 + 20, memory_bytes)
+    return bytes(data)
 
 
 def call(*words):
@@ -109,9 +124,14 @@ def test_the_trace_is_a_commit_log(tmp_path):
         (rv.elf({0: b"1234"}, 0)[:70], "is no RV32 executable"),
         (rv.elf({0x40: b"1234"}, 0)[:-1], "is damaged: it ends within the segment for 0x40"),
         (rv.elf({0: b"1234"}, 0)[:32] + b"\xff" * 20, "is damaged: "),
+        (BIG_ENDIAN, "must be for little-endian 32-bit RISC-V"),
+        (segment_of(4, 3), "is damaged: the segment for 0x0 exceeds its memory"),
     ],
-    ids=["text", "empty", "short", "64-bit", "nothing", "truncated", "no end", "no headers"],
-)
+    ids=[
+        "text", "empty", "short", "64-bit", "nothing", "truncated", "no end", "no headers",
+        "big-endian", "no room",
+    ],
+)  # fmt: skip
 def test_what_is_no_program_is_refused(tmp_path, content, message):
     path = tmp_path / "program"
     path.write_bytes(content)
@@ -126,6 +146,42 @@ def test_a_segment_outside_of_memory_is_named(tmp_path):
     assert done.exit_code == Status.OUTSIDE_MEMORY
     assert "the segment from 0x80001000 to 0x80001" in done.output
     assert "ram 0x80000000:0x1000" in done.output
+
+
+def test_a_segment_that_takes_all_addresses_is_in_no_memory(tmp_path):
+    path = tmp_path / "program"
+    path.write_bytes(segment_of(4, 0xFFFF_FFFF))
+    done = call(path)
+    assert done.exit_code == Status.OUTSIDE_MEMORY, done.output
+    assert "the segment from 0x0 to 0xfffffffe is in no memory" in done.output
+
+
+@pytest.mark.parametrize("option", ["--trace", "--signature"])
+def test_a_file_that_cannot_be_written_is_no_verdict(tmp_path, option):
+    done = call(compile_program("signature", tmp_path), option, "/dev/full")
+    assert done.exit_code == Status.BROKEN
+    assert done.output == "Error: [Errno 28] No space left on device: '/dev/full'\n"
+
+
+def test_a_verdict_that_cannot_be_told_is_none(tmp_path):
+    elf = compile_program("arithmetic", tmp_path)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tierv.sim", "run-elf", elf],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == Status.BROKEN, done.stderr
+    assert done.stderr == "Error: [Errno 28] No space left on device: 'standard output'\n"
+
+
+def test_an_interrupted_run_is_no_verdict(tmp_path, monkeypatch):
+    def interrupt(*words, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tierv.sim.run_elf.CoreModel.run", interrupt)
+    done = call(compile_program("arithmetic", tmp_path))
+    assert done.exit_code == Status.BROKEN
+    assert done.output == "Error: interrupted\n"
 
 
 @pytest.mark.parametrize(
