@@ -9,7 +9,17 @@ from tierv.soc.params import SocParams
 from .interactive import NetworkError
 from .model import simulation_params
 from .paths import BuildError
-from .run import SimulationError
+from .run import CycleLimitError, SimulationError
+
+#: Exceptions whose message is all that a user needs.
+_EXPLAINED = (
+    BuildError,
+    CycleLimitError,
+    NetworkError,
+    SimulationError,
+    OSError,
+    ValueError,
+)
 
 
 class Commands(click.Group):
@@ -23,7 +33,7 @@ class Commands(click.Group):
             raise
         except KeyError as error:
             raise click.ClickException(str(error.args[0])) from error
-        except (BuildError, NetworkError, SimulationError, OSError, ValueError) as error:
+        except _EXPLAINED as error:
             raise click.ClickException(str(error)) from error
 
 

@@ -8,7 +8,7 @@ from tierv.soc import map as soc_map
 from tierv.soc.mailbox import MailboxOffset
 from tierv.soc.params import SocParams
 
-from .records import cpp_records
+from .records import HOUSEKEEPING_CYCLES, cpp_records
 
 #: Arrays whose words take turns in a memory region, each as Verilog module and array.
 Columns = Sequence[tuple[str, str]]
@@ -38,6 +38,7 @@ def cpp_header(params: SocParams, memories: Mapping[str, Columns], fast_eval: bo
         f"#define HARNESS_FAST_EVAL {int(fast_eval)}",
         "namespace generated {",
         *cpp_records(),
+        f"constexpr int64_t housekeeping_cycles = {HOUSEKEEPING_CYCLES};",
         f"constexpr uint32_t sys_clk_hz = {params.sys_clk_hz};",
         f"constexpr uint32_t eth_clock_hz = {params.eth_clock_hz};",
         f"constexpr uint32_t eth_bits_per_clock = {params.eth_bits_per_clock};",

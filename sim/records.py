@@ -12,6 +12,9 @@ import numpy as np
 
 #: The harness counts no further.
 CYCLE_END = 1 << 63
+#: Between the harness's looks at the terminal, the network and the clock on the wall, and at how
+#: long it has been quiet.
+HOUSEKEEPING_CYCLES = 2048
 
 #: Name and numpy type of the fields of each record.
 LAYOUTS: dict[str, tuple[tuple[str, str], ...]] = {

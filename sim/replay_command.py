@@ -16,6 +16,7 @@ from .elf import Program
 from .file_arguments import NEW_FILE, OLD_FILE, check_outputs
 from .firmware import build_firmware, usual_context
 from .model import ModelParams, build_model
+from .records import HOUSEKEEPING_CYCLES
 from .replay import Address, Choice, replay_frames
 from .result import RunResult
 from .run import Simulation, Until
@@ -131,7 +132,9 @@ def replay(
         Program(firmware) if firmware else build_firmware("services", model, usual_context(soc))
     )
     console = Console()
-    most = frames[-1].cycle + _wire_cycles(frames, soc, mii_hz) + 2 * quiet_cycles
+    most = frames[-1].cycle + _wire_cycles(frames, soc, mii_hz)
+    # That it is quiet is seen late, and so is that it has been for long enough.
+    most += 2 * (quiet_cycles + HOUSEKEEPING_CYCLES)
     result = Simulation(model).run(
         program,
         cycles=most,

@@ -8,8 +8,6 @@ using namespace generated;
 namespace {
 
 constexpr int64_t reset_cycles = 32;
-// Between looks at the terminal, the network and the clock on the wall.
-constexpr int64_t housekeeping_cycles = 2048;
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -12,6 +13,7 @@ from tierv.sim.__main__ import main
 from tierv.sim.commands import Commands
 from tierv.sim.model import simulation_params
 from tierv.sim.pcap import read_pcap, write_pcap
+from tierv.sim.run import CycleLimitError
 from tierv.sim.stimulus import Frame
 
 
@@ -195,6 +197,7 @@ def test_a_number_that_does_not_fit_is_not_cut(model, firmware, number):
     [
         (FileNotFoundError(2, "Not there", "some file"), "[Errno 2] Not there: 'some file'"),
         (KeyError("no symbol 'x'"), "Error: no symbol 'x'"),
+        (CycleLimitError(SimpleNamespace(cycles=7)), "did not end within 7 cycles"),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), "can't decode byte 0xff"),
     ],
 )

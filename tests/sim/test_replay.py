@@ -157,6 +157,12 @@ def test_the_soc_takes_the_device_s_part_in_a_conversation(capture, tmp_path):
     assert "0.400" in words
 
 
+def test_a_replay_may_end_at_once_after_the_last_frame(capture):
+    done = call(capture, "--speed", 1000, "--start-cycle", 300_000, "--quiet-cycles", 1)
+    assert done.exit_code == 0, done.output
+    assert "frames to the SoC" in done.output
+
+
 @pytest.mark.parametrize(
     ("content", "words", "message"),
     [
