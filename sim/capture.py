@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,8 +17,14 @@ from dpkt import pcap, pcapng
 
 #: The only kind of frames that is read.
 LINK_TYPE_ETHERNET = 1
-#: Bits of a link type in pcap's header; those above tell of check sequences.
+#: Bits of a link type in pcap's header. Of those above one says whether the highest four are the
+#: length of the frames' check sequence, in units of 16 bits.
 _LINK_TYPE_MASK = 0xFFFF
+_HAS_FCS_LENGTH = 1 << 26
+_FCS_LENGTH_LSB = 28
+#: Bytes of a check sequence by what pcapng's option says. Its standard counts bits, and has an
+#: example of bytes.
+_IF_FCSLEN_BYTES = {0: 0, 4: 4, 32: 4}
 _PCAP_HEADERS = {
     pcap.TCPDUMP_MAGIC: (pcap.FileHdr, pcap.PktHdr, 10**6),
     pcap.TCPDUMP_MAGIC_NANO: (pcap.FileHdr, pcap.PktHdr, 10**9),
@@ -48,7 +54,8 @@ _PACKETS = {
 class Packet:
     """A packet of a capture: when it came, its bytes as far as they were kept, and how many it had.
 
-    ``number`` counts from 1. Raises ``ValueError`` for more bytes than it had.
+    None of them are a check sequence's. ``number`` counts from 1. Raises ``ValueError`` for more
+    bytes than it had.
     """
 
     number: int
@@ -59,6 +66,11 @@ class Packet:
     def __post_init__(self) -> None:
         if len(self.stored) > self.length:
             raise ValueError(f"{len(self.stored)} bytes of {self.length} are kept")
+
+    def without(self, last_bytes: int) -> Packet:
+        """The packet if its last bytes had not been there; they need not have been kept."""
+        length = max(self.length - last_bytes, 0)
+        return replace(self, stored=self.stored[:length], length=length)
 
 
 def read_capture(path: Path | str) -> list[Packet]:
@@ -77,16 +89,18 @@ def read_capture(path: Path | str) -> list[Packet]:
         raise ValueError(f"{path} must be a pcap or pcapng file")
     packets: list[Packet] = []
     try:
-        for seconds, stored, length in reader:
-            packets.append(Packet(len(packets) + 1, seconds, stored, length))
+        for seconds, stored, length, fcs_bytes in reader:
+            packet = Packet(len(packets) + 1, seconds, stored, length)
+            packets.append(packet.without(fcs_bytes))
     except (ValueError, IndexError, struct.error, dpkt.Error) as error:
         text = str(error) or "a record is damaged"
         raise ValueError(f"{path}, packet {len(packets) + 1}: {text}") from error
     return packets
 
 
-#: Time in seconds, bytes that were kept, and how many there were.
-_Record = tuple[Fraction, bytes, int]
+#: Time in seconds, bytes that were kept, how many there were, and how many of them are the check
+#: sequence.
+_Record = tuple[Fraction, bytes, int, int]
 
 
 def _check_link_type(number: int) -> None:
@@ -100,6 +114,9 @@ def _pcap(data: bytes) -> Iterator[_Record]:
         raise ValueError("the file ends before it")
     header = file_header(data[:_PCAP_HEADER_BYTES])
     _check_link_type(header.linktype & _LINK_TYPE_MASK)
+    fcs_bytes = 0
+    if header.linktype & _HAS_FCS_LENGTH:
+        fcs_bytes = 2 * (header.linktype >> _FCS_LENGTH_LSB)
     position = _PCAP_HEADER_BYTES
     while position < len(data):
         start = position + _PCAP_PACKET_BYTES
@@ -112,7 +129,7 @@ def _pcap(data: bytes) -> Iterator[_Record]:
         if record.tv_usec >= units:
             raise ValueError(f"a second has {units} parts, not {record.tv_usec}")
         seconds = record.tv_sec + Fraction(record.tv_usec, units)
-        yield seconds, data[start:position], record.len
+        yield seconds, data[start:position], record.len, fcs_bytes
 
 
 @dataclass(frozen=True)
@@ -121,18 +138,28 @@ class _Interface:
     #: Time stamps count so many a second, from so many seconds on.
     units: int
     offset_s: int
+    #: As the option says it.
+    fcs_length: int
+
+
+def _byte(option, name: str) -> int:
+    if len(option.data) != 1:
+        raise ValueError(f"{name} must have 1 byte, not {len(option.data)}")
+    return option.data[0]
 
 
 def _interface(block: bytes, order: str) -> _Interface:
     description = _INTERFACES[order](block)
-    units, offset_s = 10**6, 0
+    units, offset_s, fcs_length = 10**6, 0, 0
     for option in description.opts:
         if option.code == pcapng.PCAPNG_OPT_IF_TSRESOL:
-            power = option.data[0]
+            power = _byte(option, "if_tsresol")
             units = (2 if power & 0x80 else 10) ** (power & 0x7F)
         elif option.code == pcapng.PCAPNG_OPT_IF_TSOFFSET:
             (offset_s,) = struct.unpack(order + "q", option.data)
-    return _Interface(description.linktype, units, offset_s)
+        elif option.code == pcapng.PCAPNG_OPT_IF_FCSLEN:
+            fcs_length = _byte(option, "if_fcslen")
+    return _Interface(description.linktype, units, offset_s, fcs_length)
 
 
 def _blocks(data: bytes) -> Iterator[tuple[str, int, bytes]]:
@@ -173,8 +200,10 @@ def _record(block, interfaces: list[_Interface]) -> _Record:
         raise ValueError(f"interface {block.iface_id} is not described")
     interface = interfaces[block.iface_id]
     _check_link_type(interface.link_type)
+    if interface.fcs_length not in _IF_FCSLEN_BYTES:
+        raise ValueError(f"a check sequence of Ethernet has 4 bytes, not {interface.fcs_length}")
     if block.caplen > block.len - block.__hdr_len__:
         raise ValueError(f"{block.caplen} bytes do not fit in its block of {block.len}")
     ticks = block.ts_high << 32 | block.ts_low
     seconds = interface.offset_s + Fraction(ticks, interface.units)
-    return seconds, bytes(block.pkt_data), block.pkt_len
+    return seconds, bytes(block.pkt_data), block.pkt_len, _IF_FCSLEN_BYTES[interface.fcs_length]

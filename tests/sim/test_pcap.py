@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tierv.sim.capture import read_capture
 from tierv.sim.pcap import read_pcap, write_pcap
 from tierv.sim.run import Until
 from tierv.sim.stimulus import Frame
@@ -27,6 +28,14 @@ def _interface(link_type: int, digits: int | None = None, offset_s: int = 0) -> 
     return (
         struct.pack("<IIHHI", 1, length, link_type, 0, 65535) + options + struct.pack("<I", length)
     )
+
+
+def _described(option: int, *content: int) -> bytes:
+    """An interface of pcapng with one option."""
+    data = bytes(content)
+    options = struct.pack("<HH", option, len(data)) + data + bytes(-len(data) % 4 + 4)
+    length = 20 + len(options)
+    return struct.pack("<IIHHI", 1, length, 1, 0, 65535) + options + struct.pack("<I", length)
 
 
 def _packet(ticks: int, *, interface: int = 0, stored: int = 4, length: int = 4) -> bytes:
@@ -84,6 +93,9 @@ def test_microsecond_captures_of_either_byte_order_are_read(tmp_path, order):
         (_SECTION[:8] + b"abcd" + _SECTION[12:], "no known byte order"),
         (_SECTION + _interface(101) + _packet(0), "packet 1: .* link type 101"),
         (_SECTION + _interface(1) + _packet(0) + _packet(0)[:-4], "packet 2: the file ends"),
+        (_SECTION + _described(9), "packet 1: if_tsresol must have 1 byte, not 0"),
+        (_SECTION + _described(13), "packet 1: if_fcslen must have 1 byte, not 0"),
+        (_SECTION + _described(13, 7) + _packet(0), "packet 1: .* has 4 bytes, not 7"),
         (_SECTION + _packet(0), "packet 1: interface 0 is not described"),
         (_SECTION + _interface(1) + struct.pack("<6I", 3, 24, 4, 0, 0, 24), "has no time"),
         (_SECTION + _interface(1) + struct.pack("<3I", 6, 10, 10), "can't have 10 bytes"),
@@ -128,6 +140,34 @@ def test_pcapng_is_read_with_each_interface_s_own_clock(tmp_path):
     )  # fmt: skip
     frames = read_pcap(path, SYS_CLK_HZ)
     assert [(frame.cycle, len(frame.data)) for frame in frames] == [(0, 4), (6, 6), (199, 4)]
+
+
+@pytest.mark.parametrize("said", [4, 32])
+def test_check_sequences_of_pcapng_are_left_out(tmp_path, said):
+    path = tmp_path / "frames.pcapng"
+    path.write_bytes(
+        _SECTION + _interface(1) + _described(13, said)
+        + _packet(0, length=5) + _packet(0, interface=1, length=7) + _packet(0, interface=1)
+    )  # fmt: skip
+    assert [(packet.stored, packet.length) for packet in read_capture(path)] == [
+        (b"\xdd\xcc\xbb\xaa", 5),
+        (b"\xdd\xcc\xbb", 3),
+        (b"", 0),
+    ]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_check_sequences_of_pcap_are_left_out_as_far_as_they_were_kept(tmp_path, order):
+    path = tmp_path / "frames.pcap"
+    data = bytes(range(64))
+    for said, whole in ((0x2400_0001, 60), (0x2000_0001, 64), (0x0400_0001, 64)):
+        content = struct.pack(order + "IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, said)
+        for stored in (64, 62, 20):
+            content += struct.pack(order + "4I", 0, 0, stored, 64) + data[:stored]
+        path.write_bytes(content)
+        assert [(packet.stored, packet.length) for packet in read_capture(path)] == [
+            (data[: min(stored, whole)], whole) for stored in (64, 62, 20)
+        ]
 
 
 def test_a_frame_that_is_too_long_is_named(tmp_path):
