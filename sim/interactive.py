@@ -91,16 +91,33 @@ def _configure_tap(name: str, address: str) -> None:
 @contextlib.contextmanager
 def _socket_port(path: Path) -> Iterator[Port]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_socket():
-        path.unlink()
-    elif path.exists():
-        raise NetworkError(f"{path} is there already, and is no socket")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+        _free(path)
         end.bind(str(path))
+        own = path.stat()
         try:
             yield Port(end.fileno(), f"datagram socket {path}")
         finally:
-            path.unlink(missing_ok=True)
+            # Another simulation's, if somebody has removed this one.
+            if path.exists() and os.path.samestat(path.stat(), own):
+                path.unlink()
+
+
+def _free(path: Path) -> None:
+    """Remove the socket of a simulation that was killed; raises ``NetworkError`` if it lives."""
+    if not path.exists():
+        return
+    if not path.is_socket():
+        raise NetworkError(f"{path} is there already, and is no socket")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+        try:
+            end.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+        except OSError as error:
+            raise NetworkError(f"{path} can't be taken: {error.strerror}") from None
+    raise NetworkError(f"{path} is in use; is it another simulation's? --socket names another")
 
 
 @contextlib.contextmanager

@@ -65,6 +65,33 @@ def test_a_file_in_the_socket_s_place_stays(tmp_path):
     assert path.read_text() == "kept"
 
 
+def test_two_simulations_do_not_share_a_socket(tmp_path):
+    path = tmp_path / "board.sock"
+    with open_network(Network.SOCKET, "", path, ""):
+        for _ in range(2):
+            with (
+                pytest.raises(NetworkError, match=rf"{path} is in use"),
+                open_network(Network.SOCKET, "", path, ""),
+            ):
+                pass
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+            end.connect(str(path))
+    assert not path.exists()
+
+
+def test_a_socket_that_nobody_listens_to_is_replaced_and_another_s_stays(tmp_path):
+    path = tmp_path / "board.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+        end.bind(str(path))
+    with (
+        open_network(Network.SOCKET, "", path, ""),
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other,
+    ):
+        path.unlink()
+        other.bind(str(path))
+    assert path.is_socket()
+
+
 def test_the_firmware_s_exit_ends_the_simulation(firmware):
     with board(
         "--cpu", "vexriscv", "--network", "none", "--firmware", firmware("report").path
