@@ -199,7 +199,11 @@ def flash(board: Board, with_bios: bool, debug: bool, program: Path | None) -> N
 @_BOARD
 @click.option("--port", help="The board's console, for example /dev/ttyUSB1.")
 @click.option(
-    "--baud", type=click.IntRange(1), default=115_200, show_default=True, help="Its speed."
+    "--baud",
+    type=click.IntRange(1, (1 << 31) - 1),
+    default=115_200,
+    show_default=True,
+    help="Its speed.",
 )
 @click.option("--simulate", is_flag=True, help="Run the same program in simulation too, or alone.")
 @click.option("--json", "path", type=NEW_FILE, help="Write what was told here.")

@@ -122,6 +122,13 @@ def test_neither_board_nor_simulation_is_refused():
     assert "a board must be named by --port" in done.output
 
 
+def test_a_speed_that_no_port_can_have_is_refused():
+    words = ["selftest", "arty", "--port", "/dev/null", "--baud", str(1 << 31)]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2
+    assert "'--baud': 2147483648 is not in the range" in " ".join(done.output.split())
+
+
 def test_a_program_and_a_file_together_are_refused(tmp_path):
     path = tmp_path / "x.elf"
     path.touch()
