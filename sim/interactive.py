@@ -29,6 +29,8 @@ _IFF_TAP = 0x0002
 _IFF_NO_PI = 0x1000
 _TUN_DEVICE = "/dev/net/tun"
 _PREFIX_BITS = 24
+#: Of a socket; Linux, un.h, without the zero behind it.
+_MOST_PATH_BYTES = 107
 #: TCP port of JTAG if no other is given; ``soc/openocd.cfg`` has the same.
 JTAG_PORT = 9824
 
@@ -90,6 +92,9 @@ def _configure_tap(name: str, address: str) -> None:
 
 @contextlib.contextmanager
 def _socket_port(path: Path) -> Iterator[Port]:
+    length = len(os.fsencode(path))
+    if length > _MOST_PATH_BYTES:
+        raise NetworkError(f"{path} must have {_MOST_PATH_BYTES} bytes at the most, not {length}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
         _free(path)
@@ -171,8 +176,11 @@ def run_interactively(
     """Run a program until the user types Ctrl-] or firmware ends it.
 
     A SoC with external debug has its JTAG on ``jtag_port``, as OpenOCD's remote_bitbang. Raises
-    ``NetworkError`` if the network that was asked for can't be had.
+    ``NetworkError`` if the network that was asked for can't be had, and ``ValueError`` without a
+    standard input.
     """
+    if sys.stdin is None:
+        raise ValueError("the console must have a standard input; /dev/null is one without keys")
     soc = model.params.soc
     if not soc.ethernet:
         network = Network.NONE

@@ -11,7 +11,7 @@ import pytest
 from board import TIMEOUT_S, board
 
 from tierv.sim.bios import build_bios
-from tierv.sim.interactive import Network, NetworkError, open_network
+from tierv.sim.interactive import Network, NetworkError, open_network, run_interactively
 
 ABORT_HINT = b"ESC to abort boot"
 NO_BOOT = b"\x1b"
@@ -54,6 +54,12 @@ def test_frames_go_through_the_socket(firmware, tmp_path):
     assert not path.exists()
 
 
+def test_a_console_without_standard_input_is_refused(model, firmware, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ValueError, match="the console must have a standard input"):
+        run_interactively(model, firmware("report"), network=Network.NONE)
+
+
 def test_a_file_in_the_socket_s_place_stays(tmp_path):
     path = tmp_path / "precious"
     path.write_text("kept")
@@ -63,6 +69,18 @@ def test_a_file_in_the_socket_s_place_stays(tmp_path):
     ):
         pass
     assert path.read_text() == "kept"
+
+
+def test_a_path_that_is_too_long_for_a_socket_is_named(tmp_path):
+    path = tmp_path / ("x" * (107 - len(str(tmp_path))))
+    message = rf"{path} must have 107 bytes at the most, not 108"
+    with (
+        pytest.raises(NetworkError, match=message),
+        open_network(Network.SOCKET, "", path, ""),
+    ):
+        pass
+    with open_network(Network.SOCKET, "", path.with_name(path.name[1:]), ""):
+        pass
 
 
 def test_two_simulations_do_not_share_a_socket(tmp_path):
