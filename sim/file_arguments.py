@@ -40,7 +40,7 @@ def check_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None])
 def write_text(path: Path, text: str) -> None:
     """Raises ``OSError`` that names the file, also when the disk is full."""
     try:
-        path.write_text(text)
+        path.write_text(text, newline="")
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
 

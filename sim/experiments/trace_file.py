@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import enum
+import io
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..capture import Packet
+from ..file_arguments import write_text
 from ..replay import Address, Choice
 from .frames import FCS_BYTES
 from .traffic import CYCLES, MOST_SENDS, Traffic
@@ -49,8 +51,9 @@ def write_trace(path: Path, packets: Iterable[Packet], board: Address) -> dict[D
                 rows.append((seconds, direction, packet.length))
                 counts[direction] += 1
     if rows:
-        with path.open("w", newline="") as file:
-            csv.writer(file).writerows([COLUMNS, *rows])
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([COLUMNS, *rows])
+        write_text(path, text.getvalue())
     return counts
 
 
@@ -66,7 +69,10 @@ def _row(cells: list[str]) -> tuple[Fraction, Direction, int]:
     except ValueError:
         raise ValueError(f"time must be seconds, less than 2**63, not {cells[0]!r}") from None
     direction = Direction(cells[1].strip())
-    length = int(cells[2])
+    try:
+        length = int(cells[2])
+    except ValueError:
+        raise ValueError(f"length must be a whole number of bytes, not {cells[2]!r}") from None
     if not 0 < length <= _MOST_BYTES:
         raise ValueError(f"length must be from 1 to {_MOST_BYTES}, not {length}")
     return time, direction, max(length, _LEAST_BYTES)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
+from tierv.sim.capture import Packet
 from tierv.sim.experiments import report
 from tierv.sim.experiments.__main__ import main
-from tierv.sim.experiments.trace_file import read_trace
+from tierv.sim.experiments.trace_file import read_trace, write_trace
 from tierv.sim.experiments.traffic import CYCLES
 from tierv.sim.pcap import write_pcap
+from tierv.sim.replay import Address
 from tierv.sim.stimulus import Frame
 
 TRACE = """\
@@ -68,7 +72,7 @@ def test_less_than_a_second_is_the_beginning_of_it(tmp_path):
         ("1,up,60\n", "line 1: 'up' is not a valid Direction"),
         ("1,in,0\n", "line 1: length must be from 1 to 1514, not 0"),
         ("1,in,1515\n", "line 1: length must be from 1 to 1514, not 1515"),
-        ("1,in,1e3\n", "line 1: invalid literal"),
+        ("1,in,1e3\n", "line 1: length must be a whole number of bytes, not '1e3'"),
         ("1,in,60\n1e400,in,60\n", "line 2: time must be seconds, .* not '1e400'"),
         ("1,in,60\n-1e308,in,60\n1e308,in,60\n", "line 2: time must be seconds, .* not '-1e308'"),
         ("1,in,60\n1,in," + "6" * 140_000, "line 2: field larger than field limit"),
@@ -80,6 +84,13 @@ def test_other_files_are_refused(tmp_path, text, message):
     with pytest.raises(ValueError, match=message) as caught:
         read_trace(path)
     assert str(path) in str(caught.value)
+
+
+def test_a_trace_that_cannot_be_written_is_named():
+    frame = bytes(Ether(dst="02:00:00:00:00:01") / IP(src="10.0.0.2", dst="10.0.0.1") / UDP())
+    packets = [Packet(1, Fraction(0), frame, len(frame))]
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_trace(Path("/dev/full"), packets, Address.parse("10.0.0.1"))
 
 
 def test_a_file_that_is_no_text_is_named(tmp_path):
