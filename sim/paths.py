@@ -67,7 +67,12 @@ def run_logged(
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from building in the folder, which is made."""
+    """Keep other processes from building in the folder, which is made.
+
+    Raises ``BuildError`` if its path has a space, with which make and others would fail later.
+    """
+    if any(character.isspace() for character in str(folder)):
+        raise BuildError(f"the checkout's path must have no spaces: builds are in {folder}")
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
         try:

@@ -10,7 +10,7 @@ from litex.soc.cores.cpu import CPUS
 from tierv.sim import model as model_module
 from tierv.sim.design import elaborate
 from tierv.sim.model import ModelParams, build_model, config_name, simulation_params
-from tierv.sim.paths import BuildError, run_logged
+from tierv.sim.paths import BuildError, locked, run_logged
 from tierv.sim.run import Simulation, Wave
 from tierv.soc.params import SocParams
 
@@ -110,3 +110,11 @@ def test_a_waveform_has_the_pins_and_changes_nothing(simulation, firmware, tmp_p
     times = [int(line[1:]) for line in text.splitlines() if line.startswith("#")]
     # In picoseconds, two for each cycle of 10 ns.
     assert (times[0], times[-1], len(times)) == (1_000_000, 1_495_000, 100)
+
+
+def test_a_path_with_a_space_is_refused_before_anything_is_built_there(tmp_path):
+    folder = tmp_path / "my projects" / "build"
+    message = f"the checkout's path must have no spaces: builds are in {folder}"
+    with pytest.raises(BuildError, match=message), locked(folder):
+        pass
+    assert not folder.exists()
