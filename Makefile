@@ -160,7 +160,7 @@ formal-full: setup $(VENV)/.formal
 	@PYTHONPATH=tests $(BIN)/python -m formal --full $(ARGS)
 
 coverage: setup
-	@$(BIN)/python tests/rtl/core_coverage.py $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python tests/rtl/core_coverage.py $(ARGS)
 
 mutants: setup $(VENV)/.formal
 	@PYTHONPATH=tests:tests/rtl:tests/soc $(BIN)/python tests/all_mutants.py $(ARGS)
