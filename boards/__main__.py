@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from tierv.sim.commands import Commands
+from tierv.sim.commands import Commands, address_options, with_addresses
 from tierv.sim.elf import Program
 from tierv.sim.file_arguments import NEW_FILE, OLD_FILE
 from tierv.sim.paths import BuildError, locked
@@ -75,6 +75,14 @@ def _variant(board: Board, bios: bool, debug: bool) -> Board:
     return with_debug(board) if debug else board
 
 
+def _addressed(board: Board, mac: str | None, ip: str | None) -> Board:
+    if mac is None and ip is None:
+        return board
+    if board.phy is Phy.NONE:
+        raise ValueError(f"board must have Ethernet for --mac and --ip, which {board.name} has not")
+    return dataclasses.replace(board, soc=with_addresses(board.soc, mac, ip))
+
+
 def _bitstream(board: Board) -> Path:
     project = Project(board)
     if board.family is Family.ECP5:
@@ -115,6 +123,7 @@ def _tell(board: Board, path: Path) -> None:
 @click.option("--project-only", is_flag=True, help="Emit the project and stop.")
 @click.option("--seed", type=click.IntRange(min=1), help=f"nextpnr's, in place of {SEEDS_TEXT}.")
 @_APP
+@address_options
 @_WITH_BIOS
 @_DEBUG
 def bitstream(
@@ -122,6 +131,8 @@ def bitstream(
     project_only: bool,
     seed: int | None,
     app: str | None,
+    mac: str | None,
+    ip: str | None,
     with_bios: bool,
     debug: bool,
 ) -> None:
@@ -131,7 +142,7 @@ def bitstream(
     """
     if with_bios and app is not None:
         raise ValueError(f"either --with-bios or --app must be given, not both: {app}")
-    board = _variant(_with_app(board, app), with_bios, debug)
+    board = _addressed(_variant(_with_app(board, app), with_bios, debug), mac, ip)
     with locked(Project(board).folder):
         project = complete(board)
         click.echo(f"project: {project.gateware}")
@@ -143,12 +154,25 @@ def bitstream(
 @_BOARD
 @click.option("--file", "path", type=OLD_FILE, help="ELF file instead of the board's own program.")
 @_APP
+@address_options
 @_DEBUG
-def firmware(board: Board, path: Path | None, app: str | None, debug: bool) -> None:
-    """Replace the firmware in an existing bitstream, without placing and routing again."""
+def firmware(
+    board: Board,
+    path: Path | None,
+    app: str | None,
+    mac: str | None,
+    ip: str | None,
+    debug: bool,
+) -> None:
+    """Replace the firmware in an existing bitstream, without placing and routing again.
+
+    What it was built with before does not count: without options it has the usual addresses.
+    """
     if path is not None and app is not None:
         raise ValueError(f"either --file or --app must be given, not both: {path} and {app}")
-    board = _variant(_with_app(board, app), False, debug)
+    if path is not None and not (mac is None and ip is None):
+        raise ValueError(f"--file has addresses of its own: --mac and --ip exclude it, {path}")
+    board = _addressed(_variant(_with_app(board, app), False, debug), mac, ip)
     if board.family is not Family.ECP5:
         raise ValueError(
             f"board must be one with an ECP5 for this, not {board.base_name}:"

@@ -1,11 +1,13 @@
 """LiteX's BIOS for a board with external memory.
 
-Run as a program, with the name of a board and a folder, it does LiteX's part, which talks a lot and
-may not return after an error.
+Run as a program, with a board's name and addresses as JSON, and a folder, it does LiteX's part,
+which talks a lot and may not return after an error.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import shutil
 import struct
 import sys
@@ -20,6 +22,9 @@ from .board import Board
 from .registry import find_variant
 from .soc import BoardSoC
 
+#: Parameters of the SoC that a board's name does not tell.
+_ADDRESSES = ("mac_address", "local_ip")
+
 
 def build_bios(board: Board) -> list[int]:
     """The words of the BIOS for a board that ``with_bios`` gave.
@@ -31,7 +36,8 @@ def build_bios(board: Board) -> list[int]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with step(f"LiteX BIOS for {board.name}"):
-        run_litex(__name__, board.name, folder)
+        addresses = {name: getattr(board.soc, name) for name in _ADDRESSES}
+        run_litex(__name__, json.dumps({"name": board.name, **addresses}), folder)
     image = (folder / "software/bios/bios.bin").read_bytes()
     if len(image) > board.soc.rom_bytes:
         raise BuildError(
@@ -41,8 +47,9 @@ def build_bios(board: Board) -> list[int]:
     return [word for (word,) in struct.iter_unpack("<I", image + bytes(-len(image) % 4))]
 
 
-def _build_here(name: str, folder: Path) -> None:
+def _build_here(name: str, folder: Path, **addresses: str) -> None:
     board = find_variant(name)
+    board = dataclasses.replace(board, soc=dataclasses.replace(board.soc, **addresses))
     builder = Builder(
         BoardSoC(board, board.platform()), output_dir=str(folder), compile_gateware=False
     )
@@ -50,4 +57,4 @@ def _build_here(name: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    _build_here(sys.argv[1], Path(sys.argv[2]))
+    _build_here(folder=Path(sys.argv[2]), **json.loads(sys.argv[1]))

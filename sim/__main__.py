@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -14,8 +15,10 @@ from .bios import build_bios
 from .commands import (
     DEBUG,
     Commands,
+    address_options,
     chosen_soc,
     hardware_options,
+    with_addresses,
 )
 from .elf import Program
 from .file_arguments import NEW_FILE, OLD_FILE, check_outputs, write_text
@@ -196,6 +199,7 @@ def run(
 @hardware_options
 @click.option("--firmware", type=OLD_FILE, help="ELF file instead of the services of this project.")
 @click.option("--bios", is_flag=True, help="The LiteX BIOS instead of them.")
+@address_options
 @click.option(
     "--network",
     type=click.Choice([kind.value for kind in Network]),
@@ -217,17 +221,24 @@ def run(
     help=f"TCP port for OpenOCD, with --debug; {JTAG_PORT} if none is given, 0 for a free one.",
 )
 def interactive(
-    firmware, bios, network, tap_name, socket_path, pcap, jtag_port, **hardware
+    firmware, bios, mac, ip, network, tap_name, socket_path, pcap, jtag_port, **hardware
 ) -> None:
     """Console on this terminal, Ethernet on a TAP device (root) or a UNIX socket."""
     if jtag_port is not None and not hardware["debug"]:
         raise click.UsageError("--jtag-port needs --debug")
     if firmware and bios:
         raise click.UsageError("--firmware and --bios exclude each other")
+    if firmware and not (mac is None and ip is None):
+        raise click.UsageError("--firmware has addresses of its own: --mac and --ip exclude it")
     check_outputs([firmware, socket_path], [pcap])
-    soc = chosen_soc(**hardware)
+    hardware_soc = chosen_soc(**hardware)
+    soc = with_addresses(hardware_soc, mac, ip)
+    if soc.local_ip == soc.remote_ip:
+        raise ValueError(f"--ip must not be this host's, {soc.remote_ip}")
     program = Program(firmware) if firmware else None
-    model = build_model(ModelParams(soc=soc))
+    # The hardware is the same whatever the addresses are.
+    model = build_model(ModelParams(soc=hardware_soc))
+    model = dataclasses.replace(model, params=dataclasses.replace(model.params, soc=soc))
     if bios:
         program = build_bios(soc)
     elif program is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import click
 
 from tierv.soc.params import SocParams
@@ -49,6 +51,10 @@ _HARDWARE = (
     click.option("--eth-bits-per-second", type=int, help="Rate of the wire, 100 or 1,000 Mbit/s."),
 )
 
+_ADDRESSES = (
+    click.option("--mac", help=f"MAC address of the firmware, if not {SocParams.mac_address}."),
+    click.option("--ip", help=f"IPv4 address until DHCP gives one, if not {SocParams.local_ip}."),
+)
 
 #: External debug, for the commands that run until somebody ends them.
 DEBUG = click.option("--debug", is_flag=True, help="External debug through JTAG.")
@@ -59,6 +65,20 @@ def hardware_options(command):
     for option in reversed(_HARDWARE):
         command = option(command)
     return command
+
+
+def address_options(command):
+    """Give a command the options that ``with_addresses`` takes."""
+    for option in reversed(_ADDRESSES):
+        command = option(command)
+    return command
+
+
+def with_addresses(soc: SocParams, mac: str | None, ip: str | None) -> SocParams:
+    """The SoC with the addresses that the options ask for; those that are None stay."""
+    chosen = {"mac_address": mac, "local_ip": ip}
+    changes = {name: value for name, value in chosen.items() if value is not None}
+    return dataclasses.replace(soc, **changes)
 
 
 def chosen_soc(cpu: str, cpu_variant: str, **changes) -> SocParams:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import inspect
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from functools import cache
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from tierv.rtl.params import CoreParams
 from tierv.soc.cpu.tierv import VARIANTS
+from tierv.soc.export import readdress
 from tierv.soc.params import SocParams
 from tierv.soc.soc import register_cpus
 
@@ -84,6 +86,19 @@ def _litex_folders(soc: SocParams) -> dict[str, str]:
     }
 
 
+def _addressed(include: Path, soc: SocParams, folder: Path) -> Path:
+    """The headers in ``include``, or a copy in ``folder`` if the SoC's addresses differ there."""
+    path = include / "generated/soc.h"
+    header = path.read_text() if path.exists() else ""
+    own = readdress(header, soc)
+    shutil.rmtree(folder, ignore_errors=True)
+    if own == header:
+        return include
+    shutil.copytree(include, folder)
+    (folder / "generated/soc.h").write_text(own)
+    return folder
+
+
 def compile_firmware(
     app: str,
     soc: SocParams,
@@ -95,6 +110,7 @@ def compile_firmware(
 ) -> Program:
     """Compile a program for the SoC whose headers are in ``include``, into ``folder``.
 
+    Its addresses are those of ``soc``: of all in the headers, no hardware depends on them.
     ``defines`` are NAME=VALUE for the preprocessor. Raises ``BuildError`` as ``build_firmware``.
     """
     if not (FIRMWARE / "Makefile").exists():
@@ -102,7 +118,6 @@ def compile_firmware(
     arguments = {
         "APP": app,
         "CONTEXT": str(context or usual_context(soc)),
-        "SOC": str(include),
         "BUILD": str(folder),
         "EXTENSIONS": _extensions(soc),
         "DEFINES": " ".join(f"-D{define}" for define in defines),
@@ -110,6 +125,7 @@ def compile_firmware(
     if app == LITEETH:
         arguments |= _litex_folders(soc)
     with locked(folder):
+        arguments["SOC"] = str(_addressed(include, soc, folder / "addressed"))
         (folder / "build.log").unlink(missing_ok=True)
         words = [f"{name}={value}" for name, value in arguments.items()]
         jobs = f"-j{os.cpu_count() or 1}"

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tierv.soc.params import PREFIX_BITS
+
 from .elf import Program
 from .model import Model
 from .paths import build_root, say
@@ -28,7 +30,6 @@ _TUNSETIFF = 0x400454CA
 _IFF_TAP = 0x0002
 _IFF_NO_PI = 0x1000
 _TUN_DEVICE = "/dev/net/tun"
-_PREFIX_BITS = 24
 #: Of a socket; Linux, un.h, without the zero behind it.
 _MOST_PATH_BYTES = 107
 #: TCP port of JTAG if no other is given; ``soc/openocd.cfg`` has the same.
@@ -79,7 +80,7 @@ def open_tap(name: str) -> int:
 
 def _configure_tap(name: str, address: str) -> None:
     for words in (
-        ["address", "replace", f"{address}/{_PREFIX_BITS}", "dev", name],
+        ["address", "replace", f"{address}/{PREFIX_BITS}", "dev", name],
         ["link", "set", name, "up"],
     ):
         try:

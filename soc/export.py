@@ -7,6 +7,7 @@ from pathlib import Path
 
 from litex.soc.integration import export as litex_export
 
+from .params import SocParams
 from .soc import TierVSoC
 
 #: Folder of the C headers below the one exported to.
@@ -28,6 +29,13 @@ def _header(text: str) -> str:
     first = next(number for number, line in enumerate(lines) if not line.startswith("//"))
     body = _LONG.sub(r"\1", "".join(lines[first:]))
     return _BANNER + _LARGE.sub(lambda match: f"{match[1]} {int(match[2]):#010x}", body)
+
+
+def readdress(header: str, params: SocParams) -> str:
+    """The text of ``soc.h`` with the addresses of ``params``, whichever it was made with."""
+    for name, value in params.address_constants.items():
+        header = re.sub(rf"(?m)^#define {name} .*$", f"#define {name} {value}", header)
+    return header
 
 
 def export(soc: TierVSoC, folder: Path) -> Path:

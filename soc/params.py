@@ -25,7 +25,12 @@ FILLED_STEP_BYTES = 16 << 10
 #: Bytes that each memory must have.
 _LEAST_BYTES = {"rom": 0, "sram": 0, "main_ram": 0, "itcm": 1 << 10, "dtcm": 1 << 10}
 
-_MAC_ADDRESS = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+#: Of the network that firmware takes its address for until DHCP says another
+#: (``firmware/apps/network.c``).
+PREFIX_BITS = 24
+_MAC_ADDRESS = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
+#: In the first byte of a MAC address: it is a group's.
+_GROUP = 1
 
 
 def _is_integer(value: object) -> bool:
@@ -152,17 +157,9 @@ class SocParams:
         bins = self._check("echo_bins", 0, MAX_BINS)
         if bins & (bins - 1) or bins == 1:
             raise ValueError(f"echo_bins must be 0 or a power of two from 2 on, not {bins!r}")
-        if not _MAC_ADDRESS.fullmatch(self.mac_address):
-            raise ValueError(
-                f"mac_address must be like 10:e2:d5:00:00:01, not {self.mac_address!r}"
-            )
+        self._check_mac()
         for name in ("local_ip", "remote_ip"):
-            try:
-                ipaddress.IPv4Address(getattr(self, name))
-            except ValueError:
-                raise ValueError(
-                    f"{name} must be an IPv4 address, not {getattr(self, name)!r}"
-                ) from None
+            self._check_ip(name)
 
     @property
     def caches(self) -> dict[str, int]:
@@ -184,6 +181,40 @@ class SocParams:
     def uart_pins(self) -> int:
         """Serial interfaces on the pins: 0 is the console's, ``k + 1`` that of port ``k``."""
         return 1 + self.uarts
+
+    @property
+    def address_constants(self) -> dict[str, int]:
+        """What headers call the bytes of the firmware's own addresses, and their values."""
+        mac = bytes.fromhex(self.mac_address.replace(":", ""))
+        ip = ipaddress.IPv4Address(self.local_ip).packed
+        named = (("MACADDR", mac), ("LOCALIP", ip))
+        return {
+            f"{name}{number}": byte for name, data in named for number, byte in enumerate(data, 1)
+        }
+
+    def _check_mac(self) -> None:
+        mac = self.mac_address
+        if not _MAC_ADDRESS.fullmatch(mac):
+            raise ValueError(f"mac_address must be like 10:e2:d5:00:00:01, not {mac!r}")
+        data = bytes.fromhex(mac.replace(":", ""))
+        if data[0] & _GROUP or not any(data):
+            raise ValueError(f"mac_address must be a station's (not 0, no group's), not {mac!r}")
+
+    def _check_ip(self, name: str) -> None:
+        text = getattr(self, name)
+        try:
+            address = ipaddress.IPv4Address(text)
+        except ValueError:
+            raise ValueError(f"{name} must be an IPv4 address, not {text!r}") from None
+        network = ipaddress.IPv4Network((text, PREFIX_BITS), strict=False)
+        first = address.packed[0]
+        # firmware/net/wire/ipv4.h, ipv4_is_host()
+        is_host = 0 < first < 224 and not address.is_loopback
+        if not is_host or address in (network.network_address, network.broadcast_address):
+            raise ValueError(
+                f"{name} must be a host's in {network} (no group's, loopback or broadcast address),"
+                f" not {text!r}"
+            )
 
     def _check(self, name: str, low: int, high: int) -> int:
         value = getattr(self, name)

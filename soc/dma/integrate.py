@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litex.gen import LiteXModule
-from litex.soc.integration.soc import add_ip_address_constants, add_mac_address_constants
+from litex.soc.integration.soc import add_ip_address_constants
 
 from ..map import LINE_ETHMAC
 from .descriptor import constants
@@ -24,11 +24,9 @@ def add_ethernet_dma(soc: TierVSoC, phy: LiteXModule, *, timing_constraints: boo
     soc.ethdma = dma = EthernetDma(phy, params.sys_clk_hz)
     soc.cpu.share_dtcm(dma.rings.port)
     soc.comb += soc.cpu.interrupt[LINE_ETHMAC].eq(dma.ev.irq)
-    for name, value in constants().items():
+    for name, value in (constants() | params.address_constants).items():
         soc.add_constant(name, value)
-    add_ip_address_constants(soc, "LOCALIP", params.local_ip)
     add_ip_address_constants(soc, "REMOTEIP", params.remote_ip)
-    add_mac_address_constants(soc, "MACADDR", int(params.mac_address.replace(":", ""), 16))
     if timing_constraints:
         _constrain(soc, getattr(phy, "crg", phy), phy)
 

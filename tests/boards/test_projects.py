@@ -16,6 +16,7 @@ from tierv.boards.board import Board, Family, Phy, SerialPins, with_bios
 from tierv.boards.project import SCRIPTS, Project, build_program, emit, memory_images
 from tierv.boards.registry import BOARDS, find_board, find_variant, variants
 from tierv.soc import map as soc_map
+from tierv.soc.export import readdress
 from tierv.soc.params import SocParams
 from tierv.soc.serial import SOURCES as SERIAL_SOURCES
 
@@ -271,6 +272,33 @@ def test_the_firmware_starts_anew_at_every_reset():
     assert images["itcm"].startswith(code.data)
     assert images["itcm"].endswith(data.data)
     assert data.run_address == soc_map.ORIGINS["dtcm"]
+
+
+def test_the_firmware_is_built_with_the_board_s_addresses_and_again_if_they_change(elsewhere):
+    board = BOARDS["ecpix5"]
+    other = {"mac_address": "02:00:00:AB:CD:EF", "local_ip": "10.20.30.40"}
+    moved = dataclasses.replace(board, soc=dataclasses.replace(board.soc, **other))
+    again = dataclasses.replace(moved, soc=dataclasses.replace(moved.soc, local_ip="10.20.30.41"))
+    project = emit(board)
+    header = (project.include / "generated/soc.h").read_bytes()
+    usual = bytes.fromhex("10e2d5000001"), bytes((192, 168, 1, 50))
+    named = bytes.fromhex("020000abcdef")
+    ways = [
+        (board, usual, {named}),
+        (moved, (named, bytes((10, 20, 30, 40))), set(usual)),
+        (again, (named, bytes((10, 20, 30, 41))), {bytes((10, 20, 30, 40))}),
+        (board, usual, {named}),
+    ]
+    for way, wanted, gone in ways:
+        elf = build_program(Project(way)).path.read_bytes()
+        assert all(data in elf for data in wanted)
+        assert not any(data in elf for data in gone)
+    # A bitstream of other addresses has them in its headers as well.
+    assert (project.include / "generated/soc.h").read_bytes() == header
+    emit(moved)
+    assert readdress(header.decode(), moved.soc) == (
+        (project.include / "generated/soc.h").read_text()
+    )
 
 
 @pytest.mark.parametrize("name", BOARDS)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from tierv.sim.__main__ import main
 from tierv.sim.commands import Commands
-from tierv.sim.model import simulation_params
+from tierv.sim.model import Model, simulation_params
 from tierv.sim.pcap import read_pcap, write_pcap
 from tierv.sim.run import CycleLimitError
 from tierv.sim.stimulus import Frame
@@ -131,6 +131,46 @@ def test_every_command_takes_every_option_of_the_hardware(
             main_ram_bytes=1 << 20, eth_bits_per_second=10**9,
         )
     ]  # fmt: skip
+
+
+def test_addresses_are_the_firmware_s_and_the_model_s_hardware_stays(monkeypatch, tmp_path):
+    def build_model(params):
+        built.append(params.soc)
+        return Model(params, tmp_path)
+
+    def build_services(app, told, context):
+        built.append(told)
+        raise EndedError
+
+    built = []
+    monkeypatch.setattr("tierv.sim.__main__.build_model", build_model)
+    monkeypatch.setattr("tierv.sim.__main__.build_firmware", build_services)
+    done = call("interactive", "--mac", "02:00:00:00:00:09", "--ip", "192.168.1.51")
+    assert isinstance(done.exception, EndedError), done.output
+    hardware, told = built
+    assert hardware == simulation_params()
+    assert told.folder == tmp_path
+    assert told.params.soc == simulation_params(
+        mac_address="02:00:00:00:00:09", local_ip="192.168.1.51"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--mac", "01:00:00:00:00:09"], "mac_address must be a station's"),
+        (["--ip", "239.1.2.3"], "not '239.1.2.3'"),
+        (["--ip", "192.168.1.100"], "--ip must not be this host's, 192.168.1.100"),
+        (["--ip", "192.168.1.51", "--firmware", __file__], "--mac and --ip exclude it"),
+    ],
+)
+def test_addresses_that_cannot_be_are_refused_before_a_model_is_built(monkeypatch, words, message):
+    built = []
+    monkeypatch.setattr("tierv.sim.__main__.build_model", built.append)
+    done = call("interactive", *words)
+    assert done.exit_code in (1, 2)
+    assert message in " ".join(done.output.split())
+    assert not built
 
 
 @pytest.mark.parametrize("command", ["run", "interactive"])

@@ -64,8 +64,24 @@ from tierv.soc.params import SocParams
             "rom_bytes must not be 0 with bios",
         ),
         ({"mac_address": "10:e2:d5:00:00"}, "mac_address must be like .* not '10:e2:d5:00:00'"),
+        (
+            {"mac_address": "01:00:5e:00:00:01"},
+            r"mac_address must be a station's \(not 0, .* not '01:00:5e:00:00:01'",
+        ),
+        ({"mac_address": "00:00:00:00:00:00"}, "a station's .*, not '00:00:00:00:00:00'"),
         ({"local_ip": "192.168.1"}, r"local_ip must be an IPv4 address, not '192\.168\.1'"),
         ({"remote_ip": "1.2.3.256"}, "remote_ip must be an IPv4 address"),
+        (
+            {"local_ip": "127.0.0.1"},
+            r"local_ip must be a host's in 127\.0\.0\.0/24 .*'127\.0\.0\.1'",
+        ),
+        *(
+            ({"local_ip": address}, f"local_ip must be a host's .*, not '{address}'")
+            for address in (
+                *("0.0.0.0", "0.1.2.3", "224.0.0.1", "255.255.255.255"),
+                *("10.0.0.0", "10.0.0.255"),
+            )
+        ),
     ],
 )
 def test_an_impossible_parameter_is_named(changes, message):
