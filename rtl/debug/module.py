@@ -155,9 +155,11 @@ class DebugModule(wiring.Component):
                 m.d.sync += self.reset_halt.eq(self.reset_halt | chosen)
         m.d.comb += [self.resume.eq(resuming), self.halt.eq(wanted | group_halt)]
 
-        # A group: when one of its tiers halts, so do the others.
-        with m.If(self._written(Dmi.DMCS2) & data[1] & ~data[0]):
-            m.d.sync += grouped.eq(Mux(data[2:7] != 0, grouped | named, grouped & ~named))
+        # A group: when one of its tiers halts, so do the others. There is one, besides 0, and none
+        # for resuming.
+        known = (data[3:7] == 0) & ~data[11]
+        with m.If(self._written(Dmi.DMCS2) & data[1] & ~data[0] & known):
+            m.d.sync += grouped.eq(Mux(data[2], grouped | named, grouped & ~named))
         halts = Signal(tiers)
         m.d.comb += halts.eq(self.halted & ~halted_before)
         m.d.sync += [

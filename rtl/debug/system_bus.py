@@ -90,11 +90,10 @@ class SystemBus(wiring.Component):
                 read_on_data.eq(data[15]),
                 error.eq(error.as_value() & ~data[12:15]),
             ]
-        with m.If(~busy & able):
-            with m.If(self.writes_sbaddress0):
-                m.d.sync += address.eq(data)
-            with m.If(self.writes_sbdata0):
-                m.d.sync += value.eq(data)
+        with m.If(~busy & self.writes_sbaddress0):
+            m.d.sync += address.eq(data)
+        with m.If(~busy & able & self.writes_sbdata0):
+            m.d.sync += value.eq(data)
         with m.If(begins):
             with m.If(size > 2):
                 m.d.sync += error.eq(BusError.SIZE)

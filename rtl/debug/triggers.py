@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -71,9 +71,9 @@ class Triggers(wiring.Component):
             return in_debug & (csr.address == CSR[name])
 
         wanted = Signal(32)
-        m.d.comb += wanted.eq(applied(csr, selected))
+        m.d.comb += wanted.eq(applied(csr, Cat(selected, C(0, 32 - select_bits))))
         # What is no trigger can't be selected.
-        with m.If(writes("tselect") & (csr.source < p.triggers)):
+        with m.If(writes("tselect") & (wanted < p.triggers)):
             for tier, select in enumerate(selects):
                 with m.If(csr.tier == tier):
                     m.d.sync += select.eq(wanted)

@@ -34,6 +34,7 @@ CSR = csr_addresses()
 #: misa: MXL = 1 (32 bits), extensions I and M; B where Zba, Zbb and Zbs are all there.
 MISA = 1 << 30 | 1 << 12 | 1 << 8
 MISA_B = 1 << 1
+_ALL_BITS = (1 << 32) - 1
 #: Shared by all tiers, and written in stage A.
 SHARED_LATE_CSRS = (
     "mcycle",
@@ -203,7 +204,7 @@ class CsrFile(TrapRegisters, wiring.Component):
         m.d.comb += from_last.eq(self.reads & not_yet)
         m.d.sync += [
             a_shared.eq(self.writes & names_shared),
-            last.eq(Mux(from_last, self.late_write.data, 0)),
+            last.eq(Mux(from_last, self.late_write.data & ~self._missing_bits(m), 0)),
         ]
         read: Value = last
         for number, readable in enumerate(parts):
@@ -232,6 +233,16 @@ class CsrFile(TrapRegisters, wiring.Component):
             self.late_write.address.eq(a.address),
             self.late_write.data.eq(applied(a, self.read_data)),
         ]
+
+    def _missing_bits(self, m: Module) -> Value:
+        """Bits of lines that there are not, in the register that the instruction in M accesses."""
+        lines = self._params.lines
+        groups, rest = divmod(lines, LINES_PER_PRIORITY_CSR)
+        missing = Mux(self._named(m, "mlineedge"), ~((1 << lines) - 1) & _ALL_BITS, 0)
+        if rest:
+            above = ~((1 << LINE_PRIORITY_BITS * rest) - 1) & _ALL_BITS
+            missing = missing | Mux(self._named(m, f"mlineprio{groups}"), above, 0)
+        return missing
 
     def _identity(self) -> dict[str, Value]:
         return {

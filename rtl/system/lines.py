@@ -103,8 +103,12 @@ class LineUnit(wiring.Component):
         """
         p = self._params
         candidates = pending
+        # The lower bits as they were when the upper ones were looked at.
+        lower = Signal(data.ArrayLayout(2, p.lines))
+        m.d.sync += [lower[line].eq(self.priorities[line][:2]) for line in range(p.lines)]
         for place in reversed(range(LINE_PRIORITY_BITS)):
-            has_bit = Cat(self.priorities[line][place] for line in range(p.lines))
+            looked_at = lower if place < 2 else self.priorities
+            has_bit = Cat(looked_at[line][place] for line in range(p.lines))
             better = Signal(p.lines, name=f"better{place}")
             m.d.comb += better.eq(candidates & has_bit)
             remaining = Signal(p.lines, name=f"remaining{place}")

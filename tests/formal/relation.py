@@ -74,6 +74,7 @@ PER_TIER = {
 COMMON = {
     "csrs.posted": 2,
     "line_unit.priorities": 8,
+    "line_unit.lower": 4,
     "line_unit.edges": 2,
     "line_unit.high_edges": 2,
     "line_unit.latched": 2,

@@ -263,6 +263,10 @@ def test_the_harts_of_a_group_halt_together():
             assert await b.read(Dmi.DMCS2) == 1 << 2
         await b.write(Dmi.DMCONTROL, hart(1))
         assert await b.read(Dmi.DMCS2) == 0
+        # Groups that there are not: halt group 2, resume group 1.
+        for group in (2 << 2, 1 << 11 | 1 << 2):
+            await b.write(Dmi.DMCS2, group | 1 << 1)
+            assert await b.read(Dmi.DMCS2) == 0
         await b.halt(1)
         await b.step(5)
         assert b.tiers.halted == 0b010

@@ -104,6 +104,8 @@ def test_errors_on_the_bus_stick_until_they_are_cleared():
             await b.write(Dmi.SBDATA0, 99)
             await b.step(5)
             assert b.memory.words == {base: 1, base + 4: 2}
+            # The address can be set nevertheless.
+            assert await b.read(Dmi.SBADDRESS0) == base
             await b.write(Dmi.SBCS, 7 << 12)
             assert await b.read(Dmi.SBCS) >> 12 & 7 == 0
         # Too soon.
