@@ -299,6 +299,9 @@ def decoded_layout(params: CoreParams) -> data.StructLayout:
             # Where a return was predicted to go.
             "predicted_pc": PC_BITS,
             "history": OWN_HISTORY,
+            # The registers that it names.
+            "rs1": 5,
+            "rs2": 5,
         }
     )
 
@@ -328,10 +331,14 @@ def executed_layout(params: CoreParams) -> data.StructLayout:
             # A precise access: it has not been made yet, or it has been made.
             "waits_for_access": 1,
             "collects": 1,
+            # It is not the precise access that its tier has begun, if there is one.
+            "abandons": 1,
             # It uses its slot in stage A; it is a load that will write its register later.
             "uses_slot": 1,
             "loads_later": 1,
             "csr_address": 12,
+            "rs1": 5,
+            "rs2": 5,
             # Where the tier goes on if it does not go on with what was fetched.
             "alternative": PC_BITS,
             # mtvec; mepc for mret.

@@ -6,6 +6,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from .backend.begun_access import BegunAccess
 from .backend.bus import BusUnit
 from .backend.commit import Commit
 from .backend.decode import Decoder
@@ -102,6 +103,7 @@ class Core(FrontEndJoin, BackEndJoin, SystemJoin, DebugJoin, wiring.Component):
         self._divider = m.submodules.divider = Divider(p)
         self._commit = m.submodules.commit = Commit(p)
         self._bus = m.submodules.bus = BusUnit(p)
+        self._begun_access = m.submodules.begun_access = BegunAccess(p)
         self._write_back = m.submodules.write_back = WriteBack(p)
         self._tiers = m.submodules.tiers = TierState(p)
         self._csrs = m.submodules.csrs = CsrFile(p)

@@ -63,6 +63,8 @@ class BusUnit(wiring.Component):
                 "open_buffered": In(1),
                 #: Stage M: the instruction of `tier` has used the result of its precise access.
                 "collect": In(1),
+                #: Stage M: the tier will not come for what a precise access of its gives.
+                "abandon": In(tier_event_layout(p)),
                 #: Word read by the tier in M, or by the late load.
                 "read_data": Out(32),
                 # Each tier's slot.
@@ -139,6 +141,8 @@ class BusUnit(wiring.Component):
         buffered = Signal(tiers)
         loads = Signal(tiers)
         errors = Signal(tiers)
+        # Abandoned: it goes on like a buffered access, and nothing comes of it.
+        muted = Signal(tiers)
 
         # Loads for the data cache.
         cached = Signal(tiers)
@@ -269,12 +273,21 @@ class BusUnit(wiring.Component):
             collected = self.collect & (self.tier == tier)
             written = self.late_taken & (self.late.tier == tier)
             failure_taken = self.failure_taken.valid & (self.failure_taken.tier == tier)
+            abandoned = Signal(name=f"abandoned{tier}")
+            m.d.comb += abandoned.eq(
+                self.abandon.valid & (self.abandon.tier == tier) & self.precise[tier]
+            )
             with m.If(opens):
                 m.d.sync += [
                     state.eq(SlotState.OPEN),
                     buffered[tier].eq(self.open_buffered),
                     loads[tier].eq(~self.access.write),
+                    muted[tier].eq(0),
                 ]
+            with m.Elif(abandoned):
+                m.d.sync += [buffered[tier].eq(1), loads[tier].eq(0), muted[tier].eq(1)]
+                with m.If(ends | (state == SlotState.DONE)):
+                    m.d.sync += state.eq(SlotState.IDLE)
             with m.Elif(ends):
                 with m.If(~buffered[tier]):
                     m.d.sync += [state.eq(SlotState.DONE), errors[tier].eq(error)]
@@ -284,7 +297,7 @@ class BusUnit(wiring.Component):
                     m.d.sync += state.eq(SlotState.IDLE)
             with m.Elif(collected | written):
                 m.d.sync += state.eq(SlotState.IDLE)
-            with m.If(ends & buffered[tier] & error):
+            with m.If(ends & buffered[tier] & error & ~muted[tier]):
                 m.d.sync += [
                     self.failed[tier].eq(1),
                     self.failed_store[tier].eq(~loads[tier]),

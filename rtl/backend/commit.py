@@ -60,6 +60,7 @@ class Commit(wiring.Component):
                 "bus_failed_store": In(p.tiers),
                 "bus_open": Out(1),
                 "bus_collect": Out(1),
+                "bus_abandon": Out(event),
                 "failure_taken": Out(event),
                 "wait_for_bus": Out(event),
                 #: A late load of this tier waits for a slot in stage A that M leaves free.
@@ -127,6 +128,9 @@ class Commit(wiring.Component):
                 & Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle & ~self.interrupt, i.tier))
             ),
             self.bus_collect.eq(i.valid & i.collects),
+            # Something else stands where the access was, and goes its own way.
+            self.bus_abandon.valid.eq(i.valid & i.abandons),
+            self.bus_abandon.tier.eq(i.tier),
             self.postponed.eq(i.remote & i.buffered),
         ]
 

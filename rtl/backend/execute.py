@@ -69,6 +69,8 @@ class Execute(wiring.Component):
                 #: Tiers whose precise access has ended, in an error.
                 "bus_done": In(params.tiers),
                 "bus_error": In(params.tiers),
+                #: The instruction in X is that of its tier's access.
+                "same_access": In(1),
                 # The divider.
                 "divide": Out(1),
                 "divide_ready": In(1),
@@ -183,8 +185,9 @@ class Execute(wiring.Component):
         csr_address = x.offset
         buffered = bit(self.buffered, x.tier)
         remote = (control.load | control.store) & ~local & ~misaligned & ~stopped & ~skipped
-        # The access has ended before its instruction comes back; one in M collects its own.
-        done = bit(self.bus_done, x.tier) & ~(executed.valid & executed.collects & follows)
+        # The access has ended before its instruction comes back; one in M collects its own, or
+        # abandons another's.
+        done = bit(self.bus_done, x.tier) & self.same_access & ~(executed.valid & follows)
         # The access of the instruction right ahead is in the slot of both.
         behind_access = executed.valid & executed.remote & executed.buffered & follows
         waits_for_stores: Value = C(0)
@@ -248,9 +251,12 @@ class Execute(wiring.Component):
             ),
             executed.waits_for_access.eq(waits_for_access),
             executed.collects.eq(remote & ~buffered & done),
+            executed.abandons.eq(~remote | ~self.same_access),
             executed.uses_slot.eq(control.writes & ~(remote & buffered)),
             executed.loads_later.eq(control.writes & remote & buffered),
             executed.csr_address.eq(csr_address),
+            executed.rs1.eq(x.rs1),
+            executed.rs2.eq(x.rs2),
             executed.alternative.eq(
                 Mux(
                     skipped | control.mret,

@@ -6,6 +6,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 
 from ..layouts import decoded_layout, writer_layout
 from .align import parts_of
+from .begun_access import identity
 
 
 class BackEndJoin:
@@ -96,6 +97,8 @@ class BackEndJoin:
             self._predecoder.return_tier.eq(d.tier),
             decoded.predicted_pc.eq(self._predecoder.return_target),
             decoded.history.eq(d.history),
+            decoded.rs1.eq(d.instruction[15:20]),
+            decoded.rs2.eq(d.instruction[20:25]),
             self._execute.decoded.eq(decoded),
             self._execute.kill.eq(self._commit.kill),
         ]
@@ -107,6 +110,7 @@ class BackEndJoin:
         multiplier = self._multiplier
         divider = self._divider
         bus = self._bus
+        access = self._begun_access
         m.d.comb += [
             execute.interrupt.eq(self._csrs.interrupt),
             execute.stop.eq(self._tiers.stop & ~bus.precise),
@@ -116,12 +120,15 @@ class BackEndJoin:
             execute.buffered.eq(self._csrs.buffered),
             execute.bus_done.eq(bus.done),
             execute.bus_error.eq(bus.done_error),
+            execute.same_access.eq(access.same),
             multiplier.control.eq(x.control),
             multiplier.first.eq(x.first),
             multiplier.second.eq(x.second),
             divider.request.eq(execute.divide),
             divider.tier.eq(x.tier),
             divider.funct3.eq(x.control.funct3),
+            divider.rs1.eq(x.rs1),
+            divider.rs2.eq(x.rs2),
             divider.first.eq(x.first),
             divider.second.eq(x.second),
             execute.divide_ready.eq(divider.ready),
@@ -154,6 +161,8 @@ class BackEndJoin:
             commit.d_uses_m_load.eq(self._d.valid & self._operands.uses_m_load),
             commit.d_tier.eq(self._d.tier),
             divider.taken.eq(commit.divide_taken),
+            divider.m.valid.eq(stage.valid),
+            divider.m.tier.eq(stage.tier),
             divider.dropped.eq(self._dropped),
             divider.held.eq(self._tiers.held),
             divider.keep.eq(commit.wait_for_divider.valid),
@@ -182,7 +191,13 @@ class BackEndJoin:
         bus = self._bus
         commit = self._commit
         fetch = self._bus_fetcher
+        access = self._begun_access
         m.d.comb += [
+            access.x_tier.eq(self._execute.x.tier),
+            access.x.eq(identity(self._execute.x, self._execute.x.offset)),
+            access.open.eq(commit.bus_open),
+            access.m_tier.eq(stage.tier),
+            access.m.eq(identity(stage, stage.csr_address)),
             bus.open.eq(commit.bus_open),
             bus.tier.eq(stage.tier),
             bus.access.address.eq(stage.address),
@@ -193,6 +208,7 @@ class BackEndJoin:
             bus.access.rd.eq(stage.control.rd),
             bus.open_buffered.eq(stage.buffered),
             bus.collect.eq(commit.bus_collect),
+            bus.abandon.eq(commit.bus_abandon),
             bus.issue_tier.eq(self._buffer.issued.tier),
             bus.failure_taken.eq(commit.failure_taken),
             bus.late_taken.eq(commit.late_taken),

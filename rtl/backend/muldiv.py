@@ -115,7 +115,8 @@ class Divider(wiring.Component):
     """Radix-2 restoring division, one bit a cycle, for one tier at a time.
 
     A request of a more urgent tier takes the divider away; the other one asks again. The result
-    waits for its tier to come back for it. 34 cycles from request to result.
+    waits for its tier to come back for it. 34 cycles from request to result. A tier that comes back
+    with anything else, since its code has changed, loses it.
     """
 
     def __init__(self, params: CoreParams) -> None:
@@ -128,6 +129,9 @@ class Divider(wiring.Component):
                 "funct3": In(3),
                 "first": In(32),
                 "second": In(32),
+                # The registers that the operands are from.
+                "rs1": In(5),
+                "rs2": In(5),
                 #: The result of this tier's division is here.
                 "ready": Out(1),
                 "result": Out(32),
@@ -137,6 +141,8 @@ class Divider(wiring.Component):
                 #: back to wait for the divider.
                 "dropped": In(tier_event_layout(params)),
                 "keep": In(1),
+                #: The instruction in M, which was in X a cycle ago.
+                "m": In(tier_event_layout(params)),
                 #: Tiers that a ceiling holds back; they lose the divider to any other.
                 "held": In(params.tiers),
                 #: Each tier: asking again now would be in vain.
@@ -152,9 +158,13 @@ class Divider(wiring.Component):
         owner = Signal(p.tier_bits)
         steps = Signal(range(33))
 
-        mine = occupied & (owner == self.tier)
-        being_taken = self.taken.valid & (self.taken.tier == self.tier)
-        m.d.comb += self.ready.eq(mine & done & ~being_taken)
+        division = Signal(13)
+        asked = Cat(self.funct3, self.rs1, self.rs2)
+        owned = occupied & (owner == self.tier)
+        mine = owned & (division == asked)
+        # If it is the tier's still, it is for the instruction there.
+        behind = self.m.valid & (self.m.tier == self.tier)
+        m.d.comb += self.ready.eq(mine & done & ~behind)
         owner_held = bit(self.held, owner)
         for tier in range(p.tiers):
             m.d.comb += self.busy[tier].eq(
@@ -166,15 +176,22 @@ class Divider(wiring.Component):
         begins = Signal()
         begun = Signal()
         kept = Signal()
-        m.d.comb += begins.eq(self.request & ~mine & (~occupied | (self.tier > owner) | owner_held))
+        m.d.comb += begins.eq(
+            self.request & ~owned & (~occupied | (self.tier > owner) | owner_held)
+        )
         m.d.sync += [begun.eq(begins), kept.eq(self.keep)]
 
         leaves = self.dropped.valid & (self.dropped.tier == owner) & (begun | ~kept)
-        with m.If((self.taken.valid & (self.taken.tier == owner)) | leaves):
+        # What is in M asked for this division.
+        asks = Signal()
+        m.d.sync += asks.eq(begins | (self.request & mine))
+        taken, passed = (event.valid & (event.tier == owner) for event in (self.taken, self.m))
+        with m.If(taken | leaves | (passed & ~asks)):
             m.d.sync += occupied.eq(0)
         ends = steps[5]
         with m.If(begins):
             m.d.sync += [occupied.eq(1), done.eq(0), owner.eq(self.tier), steps.eq(0)]
+            m.d.sync += division.eq(asked)
         with m.Elif(~done):
             m.d.sync += [done.eq(ends), steps.eq(steps + 1)]
         quotient = self._divide(m, begins, begun, ends, done)

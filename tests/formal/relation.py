@@ -95,6 +95,7 @@ ROWS = {
     "csrs.scratch": 2,
     "csrs.causes": 1,
     "instructions.counters": 1,
+    "begun_access.begun": 1,
 }
 #: The names by which a CSR instruction in stage M finds what it accesses.
 NAMES = (
@@ -290,6 +291,8 @@ def _pipeline(sides: tuple[Side, Side], alike) -> Iterator[tuple[str, Value]]:
                 side.wire("divider.done", 1),
                 side.wire("divider.begun", 1),
                 side.wire("divider.steps", 6),
+                side.wire("divider.division", 13),
+                side.wire("divider.asks", 1),
             ]
         )
         owned["dropped"].append(side.owned(core._dropped.valid, core._dropped.tier))

@@ -28,6 +28,7 @@ MODULES = {
     "cocotb_bus_unit": ("three",),
     "cocotb_bus_fetches": ("three",),
     "cocotb_bus_errors": ("three",),
+    "cocotb_changed_code": ("three",),
     "cocotb_caches": ("bits",),
     "cocotb_debug": ("bits",),
     "cocotb_debug_halts": ("bits",),
