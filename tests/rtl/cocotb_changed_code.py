@@ -55,7 +55,7 @@ def outcome(effect: dict[int, int]) -> list[int]:
     return [registers[register] for register in RESULTS]
 
 
-async def changed(bench: Bench, pc: int, word: int, at: int, limit: int = 2_000) -> int:
+async def changed(bench: Bench, pc: int, word: int, at: int) -> int:
     """The result of a program whose word at `pc` becomes another one in cycle `at`."""
 
     def change() -> None:
@@ -64,7 +64,7 @@ async def changed(bench: Bench, pc: int, word: int, at: int, limit: int = 2_000)
 
     bench.each_cycle = [change]
     await bench.reset()
-    result = await bench.run(limit)
+    result = await bench.run()
     bench.each_cycle = []
     return result
 

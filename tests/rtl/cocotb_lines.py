@@ -7,6 +7,7 @@ import random
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
+from line_model import groups, most_urgent
 from programs import CSR, finish, place, read, start, write
 
 A, B, C = 6, 7, 8
@@ -57,20 +58,6 @@ class Dialogue:
             else:
                 raise AssertionError("the program does not answer")
         return [bench.peek(RESULTS + 4 * n) for n in range(self._count)]
-
-
-def most_urgent(pending: int, priorities: list[int]) -> int:
-    """Number plus one of the pending line of highest priority, of equals the lowest; 0 if none."""
-    lines = [line for line in range(len(priorities)) if pending >> line & 1]
-    return min(lines, key=lambda line: (-priorities[line], line)) + 1 if lines else 0
-
-
-def groups(priorities: list[int]) -> list[int]:
-    """Priorities as the mlineprio CSRs hold them."""
-    return [
-        sum(priority << 4 * place for place, priority in enumerate(priorities[first : first + 8]))
-        for first in range(0, len(priorities), 8)
-    ]
 
 
 @cocotb.test()

@@ -5,16 +5,21 @@ from __future__ import annotations
 import random
 
 from amaranth.sim import Simulator
+from line_model import groups, most_urgent
 
 from tierv.rtl.debug.triggers import Triggers
-from tierv.rtl.isa import LINES_PER_PRIORITY_CSR, csr_addresses, debug_csr_addresses
+from tierv.rtl.isa import (
+    LINE_PRIORITY_BITS,
+    LINES_PER_PRIORITY_CSR,
+    csr_addresses,
+    debug_csr_addresses,
+)
 from tierv.rtl.params import CoreParams
 from tierv.rtl.system.csr import CsrFile
 from tierv.rtl.system.lines import LineUnit
 
 CSR = csr_addresses() | debug_csr_addresses()
 WRITE, SET = 1, 2
-_PRIORITY_BITS = 4
 
 
 def simulate(unit, bench) -> None:
@@ -23,12 +28,6 @@ def simulate(unit, bench) -> None:
     simulator.add_clock(1e-6)
     simulator.add_testbench(bench)
     simulator.run()
-
-
-def most_urgent(pending: int, priorities: list[int]) -> int:
-    """What mlineclaim reads: the line's number plus one, or 0."""
-    lines = [line for line in range(len(priorities)) if pending >> line & 1]
-    return max(lines, key=lambda line: (priorities[line], -line)) + 1 if lines else 0
 
 
 def test_the_claim_is_by_the_priorities_before_or_after_a_change():
@@ -52,10 +51,9 @@ def test_the_claim_is_by_the_priorities_before_or_after_a_change():
             ctx.set(unit.lines, pending)
             await ctx.tick().repeat(4)
             before = most_urgent(pending, priorities)
-            priorities = [rng.getrandbits(_PRIORITY_BITS) for _ in range(params.lines)]
+            priorities = [rng.getrandbits(LINE_PRIORITY_BITS) for _ in range(params.lines)]
             after = most_urgent(pending, priorities)
-            word = sum(value << _PRIORITY_BITS * line for line, value in enumerate(priorities))
-            await late("mlineprio0", word)
+            await late("mlineprio0", *groups(priorities))
             seen = []
             for _ in range(4):
                 seen.append(ctx.get(unit.claim))
