@@ -145,5 +145,5 @@ bool remote_service(void)
 void remote_init(void)
 {
     udp_init(&socket_, NULL, NULL);
-    (void)udp_bind(&network, &socket_, REMOTE_PORT);
+    (void)udp_bind_service(&network, &socket_, REMOTE_PORT);
 }

@@ -8,7 +8,7 @@
  *   UDP 7200   data of LIN nodes (apps/lin/host.h)
  *   UDP 7107   echo by the protocol service: no copy, no new checksum
  *
- * and ARP and ping.
+ * and ARP and ping. Those that answer whoever asks (not 9, nor 7001 and up) take nothing from each other's ports.
  */
 #include <generated/soc.h>
 
@@ -116,10 +116,10 @@ static void bind_sockets(void)
     udp_init(&discard_socket, discard, NULL);
     udp_init(&source_socket, NULL, NULL);
     udp_init(&fast_echo_socket, echo_at_once, NULL);
-    (void)udp_bind(&network, &echo_socket, PORT_ECHO);
+    (void)udp_bind_service(&network, &echo_socket, PORT_ECHO);
     (void)udp_bind(&network, &discard_socket, PORT_DISCARD);
-    (void)udp_bind(&network, &source_socket, PORT_SOURCE);
-    (void)udp_bind(&network, &fast_echo_socket, PORT_FAST_ECHO);
+    (void)udp_bind_service(&network, &source_socket, PORT_SOURCE);
+    (void)udp_bind_service(&network, &fast_echo_socket, PORT_FAST_ECHO);
 }
 
 /* Every line has this priority until it is given another: the lower number goes first. But a serial port

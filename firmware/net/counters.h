@@ -79,7 +79,7 @@
     X(UDP_DROP_PEER, FRAME)             /* the socket is connected to another peer */              \
     X(UDP_DROP_SOCKET_FULL, FRAME)      /* the socket's queue is full */                           \
     X(UDP_DROP_HOLD, FRAME)             /* the application holds all it may */                     \
-    X(UDP_DROP_REPLY, FRAME)            /* the callback's reply has no one to go to */             \
+    X(UDP_DROP_REPLY, FRAME)            /* a reply has no one to go to, or only a service like it */ \
     X(UDP_QUEUED, FRAME)                /* given to the application */                             \
     X(UDP_TAKEN, FRAME)                 /* given to a callback that does not reply */              \
     X(UDP_ECHOED, FRAME)                /* sent back by a callback as it is */                     \

@@ -6,7 +6,7 @@
  * tier, which is one tier, so nothing here needs a lock.
  *
  * Set-up, before the other tiers start: net_init(), net_add_packets() for each home,
- * net_configure(), udp_bind().
+ * net_configure(), udp_bind() or udp_bind_service().
  */
 #ifndef TIERV_NET_STACK_H
 #define TIERV_NET_STACK_H
@@ -74,6 +74,7 @@ typedef struct net {
     uint32_t excess_left; /* datagrams that are dropped for want of the application's room until packets are parked */
     uint32_t added[PACKET_HOMES]; /* packets given, by home */
     struct udp_socket *buckets[UDP_BUCKETS];
+    uint32_t services; /* a bit for each upper byte of services' ports (udp_table.h) */
     net_counters_t counters;
     arp_table_t arp;
     claim_t claim;

@@ -1,6 +1,7 @@
 #include "udp_socket.h"
 
 #include "neighbours.h"
+#include "udp_table.h"
 #include "wire/icmpv4.h"
 #include "wire/ipv4.h"
 #include "wire/udp.h"
@@ -9,76 +10,6 @@ enum { UDP_OFFSET = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES };
 
 _Static_assert(UDP_OFFSET + UDP_HEADER_BYTES == PACKET_PAYLOAD_OFFSET,
               "PACKET_PAYLOAD_OFFSET must be where UDP's payload begins");
-
-/* The ports of a serial server follow each other, so their low byte, which lies in the upper half
- * of the wire order, spreads them evenly. */
-static inline udp_socket_t **bucket(net_t *net, be16_t port)
-{
-    return &net->buckets[(port >> 8) & (UDP_BUCKETS - 1)];
-}
-
-static inline udp_socket_t *find(net_t *net, be16_t port)
-{
-    udp_socket_t *socket = *bucket(net, port);
-
-    while (socket != NULL && socket->local_port != port) {
-        socket = socket->next;
-    }
-    return socket;
-}
-
-void udp_init(udp_socket_t *socket, udp_callback_t callback, void *context)
-{
-    __builtin_memset(socket, 0, sizeof(*socket));
-    socket->callback = callback;
-    socket->context = context;
-}
-
-udp_result_t udp_bind(net_t *net, udp_socket_t *socket, uint32_t port)
-{
-    be16_t wire_port = host_to_be16(port);
-
-    if (port == 0 || port > 0xffff) {
-        return UDP_BAD_PORT;
-    }
-    if (socket->local_port != 0) {
-        return UDP_BAD_SOCKET;
-    }
-    if (find(net, wire_port) != NULL) {
-        return UDP_PORT_IN_USE;
-    }
-    socket->local_port = (uint16_t)wire_port;
-    socket->next = *bucket(net, wire_port);
-    *bucket(net, wire_port) = socket;
-    return UDP_OK;
-}
-
-udp_result_t udp_connect(udp_socket_t *socket, be32_t address, uint32_t port)
-{
-    if (address != 0 && (port == 0 || port > 0xffff)) {
-        return UDP_BAD_PORT;
-    }
-    socket->peer_address = address;
-    socket->peer_port = (uint16_t)host_to_be16(port);
-    return UDP_OK;
-}
-
-udp_result_t udp_close(net_t *net, udp_socket_t *socket)
-{
-    if (socket->local_port == 0) {
-        return UDP_BAD_SOCKET;
-    }
-    udp_socket_t **link = bucket(net, socket->local_port);
-    while (*link != NULL && *link != socket) {
-        link = &(*link)->next;
-    }
-    if (*link == NULL) {
-        return UDP_BAD_SOCKET;
-    }
-    *link = socket->next;
-    socket->local_port = 0;
-    return UDP_OK;
-}
 
 /* The partial sum of the payload, which its writer may know. */
 INLINE uint32_t payload_sum(const packet_t *packet)
@@ -227,10 +158,14 @@ COLD static net_verdict_t refuse(net_t *net, const packet_t *packet)
  * stack frame. */
 INLINE net_verdict_t deliver(net_t *net, packet_t *packet)
 {
-    udp_socket_t *socket = find(net, udp_destination_port(packet->frame + UDP_OFFSET));
+    udp_socket_t *socket = udp_find(net, udp_destination_port(packet->frame + UDP_OFFSET));
 
     if (UNLIKELY(socket == NULL)) {
         return refuse(net, packet);
+    }
+    if (UNLIKELY(udp_may_be_service(net, packet->peer_port)) && socket->is_service
+        && udp_is_service(net, packet->peer_port)) {
+        return net_drop(net, COUNT_UDP_DROP_REPLY);
     }
     udp_callback_t callback = socket->callback;
     if (UNLIKELY(socket->peer_address != 0)

@@ -1,12 +1,15 @@
 /* UDP sockets: a port each, and a callback in the protocol tier or a queue to the application.
  *
- * A socket is the caller's memory. udp_bind(), udp_connect() and udp_close() run before the tiers
- * start or in the protocol tier.
+ * A socket is the caller's memory. udp_bind(), udp_bind_service(), udp_connect() and udp_close() run before
+ * the tiers start or in the protocol tier.
  */
 #ifndef TIERV_NET_UDP_SOCKET_H
 #define TIERV_NET_UDP_SOCKET_H
 
 #include "stack.h"
+
+/* Services have ports below this. */
+#define UDP_SERVICE_PORTS 8192
 
 typedef struct udp_socket udp_socket_t;
 
@@ -29,13 +32,14 @@ struct udp_socket {
     be32_t peer_address;     /* 0: not connected */
     uint16_t peer_port;      /* wire order */
     uint16_t local_port;     /* wire order; 0: not bound */
+    bool is_service;         /* bound by udp_bind_service() */
     uint32_t dropped;        /* found the inbox full or the application's hold used up */
     RING(UDP_SOCKET_SLOTS) inbox;
 };
 
 typedef enum {
     UDP_OK,
-    UDP_BAD_PORT,    /* 0 */
+    UDP_BAD_PORT,    /* 0, or too high */
     UDP_BAD_SOCKET,  /* already bound, or not bound */
     UDP_PORT_IN_USE, /* another socket has it */
     UDP_BAD_LENGTH,  /* payload over PACKET_PAYLOAD_BYTES */
@@ -50,6 +54,10 @@ void udp_init(udp_socket_t *socket, udp_callback_t callback, void *context);
 
 /* Gives the socket a port (host order). */
 udp_result_t udp_bind(net_t *net, udp_socket_t *socket, uint32_t port);
+
+/* The same for a service that answers whoever asks, at a port below UDP_SERVICE_PORTS. What comes from the port of
+ * a service bound here is dropped: two boards whose services answer each other would never stop. */
+udp_result_t udp_bind_service(net_t *net, udp_socket_t *socket, uint32_t port);
 
 /* From now on the socket takes datagrams of this peer only, and udp_send() goes there. An address
  * of 0 undoes that. `port` is in host order. */

@@ -49,8 +49,8 @@ static udp_verdict_t callback(udp_socket_t *socket, packet_t *packet)
     return verdict;
 }
 
-/* bind SOCKET PORT queue|done|echo|reply|keep|again */
-static void do_bind(net_t *net)
+/* bind|serve SOCKET PORT queue|done|echo|reply|keep|again: udp_bind() or udp_bind_service(). */
+static void do_bind(net_t *net, udp_result_t (*bind)(net_t *, udp_socket_t *, uint32_t))
 {
     static const char *const modes[] = {"done", "echo", "reply", "keep"};
     udp_socket_t *socket = &sockets[text_number(1)];
@@ -64,7 +64,7 @@ static void do_bind(net_t *net)
             udp_init(socket, callback, (void *)verdict);
         }
     }
-    printf("result %d\n", udp_bind(net, socket, text_number(2)));
+    printf("result %d\n", bind(net, socket, text_number(2)));
 }
 
 /* receive SOCKET: the application takes a datagram. */
@@ -155,7 +155,9 @@ static void do_output(net_t *net)
 bool net_application_run(net_t *net, const char *command)
 {
     if (strcmp(command, "bind") == 0) {
-        do_bind(net);
+        do_bind(net, udp_bind);
+    } else if (strcmp(command, "serve") == 0) {
+        do_bind(net, udp_bind_service);
     } else if (strcmp(command, "connect") == 0) {
         printf("result %d\n",
                udp_connect(&sockets[text_number(1)], text_address(2), text_number(3)));

@@ -114,6 +114,10 @@ class NetHost:
         """Binds a socket; its udp_result_t."""
         return self.command(f"bind {socket} {port} {mode}").result
 
+    def serve(self, socket: int, port: int, mode: str) -> int:
+        """Binds a socket as a service; its udp_result_t."""
+        return self.command(f"serve {socket} {port} {mode}").result
+
     def take(self, socket: int) -> tuple[str, int, bytes] | None:
         """The application takes a datagram: peer address, port, payload."""
         words = self.command(f"receive {socket}").words("datagram")

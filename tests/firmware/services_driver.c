@@ -90,7 +90,8 @@ void udp_init(udp_socket_t *socket, udp_callback_t callback, void *context)
     *socket = (udp_socket_t){.callback = callback, .context = context};
 }
 
-udp_result_t udp_bind(net_t *net, udp_socket_t *socket, uint32_t port)
+/* All sockets here answer whoever asks. */
+udp_result_t udp_bind_service(net_t *net, udp_socket_t *socket, uint32_t port)
 {
     device_check(net == &network && socket_count < SOCKETS, "another network");
     socket->local_port = (uint16_t)host_to_be16(port);

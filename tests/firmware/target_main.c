@@ -42,7 +42,7 @@ uint32_t target_init(void)
     net_configure(&target_net, IPV4_ADDRESS(10, 0, 0, 1), IPV4_ADDRESS(255, 255, 255, 0), 0);
     udp_init(&target_echo, echo, NULL);
     udp_init(&target_queue, NULL, NULL);
-    good &= udp_bind(&target_net, &target_echo, 7) == UDP_OK;
+    good &= udp_bind_service(&target_net, &target_echo, 7) == UDP_OK;
     good &= udp_bind(&target_net, &target_queue, 4000) == UDP_OK;
     return good ? 0 : 1;
 }

@@ -158,12 +158,19 @@ def test_target_gets_an_address_from_a_dhcp_server(target: Target) -> None:
 
 
 @pytest.mark.parametrize(
-    ("summed", "budget"),
-    [(True, 200), (False, 270)],
-    ids=["summed while the driver copies", "summed by the stack"],
+    ("summed", "sport", "budget"),
+    [(True, 40000, 200), (False, 40000, 273), (True, 4711, 200), (False, 4711, 276)],
+    ids=[
+        "summed while the driver copies",
+        "summed by the stack",
+        "summed while the driver copies, from a low port",
+        "summed by the stack, from a low port",
+    ],
 )
-def test_echo_of_64_bytes_stays_in_its_budget(target: Target, summed: bool, budget: int) -> None:
-    run = target.receive(ethernet(0x0800, udp(bytes(18))), summed=summed)
+def test_echo_of_64_bytes_stays_in_its_budget(
+    target: Target, summed: bool, sport: int, budget: int
+) -> None:
+    run = target.receive(ethernet(0x0800, udp(bytes(18), sport=sport)), summed=summed)
     assert len(run.frame) == 60
     assert run.verdict == TRANSMIT
     assert run.input < budget

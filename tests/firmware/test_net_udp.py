@@ -187,6 +187,56 @@ def test_echo_of_a_broadcast_is_refused(net: NetHost) -> None:
             assert answer.sent == []
 
 
+#: Both bytes of a port count: each of the others shares one with a service.
+SERVICES, OTHERS = (7, 19, 7000, 7107, 7200, 8191), (4711, 6919, 7108, 8, 8192, 40967, 59367)
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_services_do_not_answer_services(net: NetHost, driver: str) -> None:
+    kinds = {"echo": "ECHOED", "queue": "QUEUED", "reply": "REPLIED", "done": "TAKEN"}
+    for kind, (mode, counter) in enumerate(kinds.items()):
+        for socket, port in enumerate(SERVICES[kind::4]):
+            assert net.serve(kind + 4 * socket, port, mode) == UDP_OK
+        for port in SERVICES[kind::4]:
+            frames = [datagram(b"x", port=port, sport=source) for source in OTHERS]
+            answers = [net.receive(frame, driver=driver, exact=False) for frame in frames]
+            assert all(answer.counted == {f"UDP_{counter}": 1} for answer in answers)
+    for port in SERVICES:
+        for source in SERVICES:
+            answer = net.receive(datagram(b"x", port=port, sport=source), driver=driver)
+            assert answer.counted == {"UDP_DROP_REPLY": 1}
+            assert answer.sent == []
+
+
+def test_other_sockets_and_services_that_are_closed_take_datagrams_of_any_port(
+    net: NetHost,
+) -> None:
+    net.serve(0, 7, "echo")
+    net.serve(1, 7107, "echo")
+    net.bind(2, 4000, "echo")
+    assert net.receive(datagram(b"x", sport=7)).counted == {"UDP_ECHOED": 1}
+    assert net.receive(datagram(b"x", port=7, sport=4000)).counted == {"UDP_ECHOED": 1}
+    assert net.receive(datagram(b"x", port=7, sport=7107)).counted == {"UDP_DROP_REPLY": 1}
+    # What a high port shares with a service does not matter.
+    net.bind(3, 7 + 0xA000, "done")
+    net.command("close 3")
+    assert net.receive(datagram(b"x", port=7107, sport=7)).counted == {"UDP_DROP_REPLY": 1}
+    net.command("close 1")
+    assert net.receive(datagram(b"x", port=7, sport=7107)).counted == {"UDP_ECHOED": 1}
+    net.bind(1, 7107, "echo")
+    assert net.receive(datagram(b"x", port=7107, sport=7)).counted == {"UDP_ECHOED": 1}
+
+
+def test_services_have_low_ports(net: NetHost) -> None:
+    assert net.serve(0, 8192, "echo") == UDP_BAD_PORT
+    assert net.serve(0, 0, "echo") == UDP_BAD_PORT
+    assert net.serve(0, 8191, "echo") == UDP_OK
+    assert net.serve(1, 8191, "echo") == UDP_PORT_IN_USE
+    assert net.serve(0, 7, "again") == UDP_BAD_SOCKET
+    # What was refused is no service.
+    assert net.receive(datagram(b"x", port=8191, sport=7)).counted == {"UDP_ECHOED": 1}
+
+
 def test_callback_may_keep_the_packet(net: NetHost) -> None:
     net.bind(0, 4000, "keep")
     assert net.receive(datagram(b"x")).counted == {"UDP_TAKEN": 1}

@@ -13,7 +13,7 @@ from tierv.sim.stimulus import Frame, FrameFlag, UartBytes
 
 HERE, THERE = "192.168.1.50", "192.168.1.100"
 HERE_MAC, THERE_MAC = "10:e2:d5:00:00:01", "02:00:00:00:00:01"
-ECHO, DISCARD, SOURCE, COMMANDS, FAST_ECHO = 7, 9, 19, 7100, 7107
+ECHO, DISCARD, SOURCE, SETTINGS, COMMANDS, FAST_ECHO, LIN = 7, 9, 19, 7000, 7100, 7107, 7200
 #: The slowest build is ready by then.
 READY = 1_500_000
 GAP = 60_000
@@ -123,6 +123,17 @@ def test_who_asks_from_beyond_the_subnet_is_answered_in_full_without_arp(system)
     (said,) = answers[5:]
     assert said[UDP].sport == COMMANDS
     assert bytes(said[UDP].payload).split()[:3] == [b"1", b"0", b"ok"]
+
+
+def test_services_do_not_answer_a_service_of_another_board(system):
+    services = (ECHO, SOURCE, SETTINGS, COMMANDS, FAST_ECHO, LIN)
+    frames = [
+        to_board(IP(src=THERE, dst=HERE) / UDP(sport=source, dport=port) / Raw(b"1 100"))
+        for port in services
+        for source in (ECHO, LIN)
+    ]
+    (answer,) = exchange(system, [*frames, udp(b"x", FAST_ECHO)])
+    assert (answer[UDP].sport, answer[UDP].dport) == (FAST_ECHO, 4711)
 
 
 def test_the_source_refuses_a_request_that_can_not_be_answered(system):

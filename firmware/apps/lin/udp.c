@@ -22,7 +22,7 @@ static udp_verdict_t take_requests(udp_socket_t *socket, packet_t *packet)
 void lin_udp_init(void)
 {
     udp_init(&socket_, take_requests, NULL);
-    (void)udp_bind(&network, &socket_, LIN_HOST_PORT);
+    (void)udp_bind_service(&network, &socket_, LIN_HOST_PORT);
 }
 
 static void send(lin_host_peer_t peer)

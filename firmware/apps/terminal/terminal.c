@@ -256,7 +256,7 @@ void terminal_init(uint32_t priority)
     }
     serial_ports_init(&terminal, priority);
     udp_init(&terminal_control_socket, take_control, NULL);
-    (void)udp_bind(&network, &terminal_control_socket, TERMINAL_CONTROL_PORT);
+    (void)udp_bind_service(&network, &terminal_control_socket, TERMINAL_CONTROL_PORT);
 }
 
 #endif
