@@ -93,13 +93,22 @@ class Ports(Services):
     def reports(self) -> list[tuple[tuple[int, int], list[Record]]]:
         """Each datagram of reports: to whom, and its records."""
         self.do("protocol")
-        found = [
+        found = self._reports()
+        assert self.told("from") == [[str(HOST_PORT)]] * len(found)
+        # One more for each that waits for a neighbour's address.
+        assert self.told("kick")[: len(found)] == [[]] * len(found)
+        return found
+
+    def found_neighbour(self) -> list[tuple[tuple[int, int], list[Record]]]:
+        """The datagram that has waited for a host's address: to whom, and its records."""
+        self.do("known")
+        return self._reports()
+
+    def _reports(self) -> list[tuple[tuple[int, int], list[Record]]]:
+        return [
             ((int(address), int(port)), decode(hex_bytes(payload)))
             for address, port, payload in self.told("report")
         ]
-        assert self.told("from") == [[str(HOST_PORT)]] * len(found)
-        assert self.told("kick") == [[]] * len(found)
-        return found
 
     def told_reports(self) -> list[tuple[int, int, bytes]]:
         """Outcome, identifier and data of all reports to the only watcher."""

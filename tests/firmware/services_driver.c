@@ -8,6 +8,8 @@
  *   take BYTES                       what the UART sends: so many bytes at the most
  *
  *   supply COUNT, spare COUNT        packets that the application, and the protocol service, may reserve from now on
+ *   unknown PEER                     a datagram to that host waits for its Ethernet address from now on, until
+ *                                    `known`; another takes its place
  *   datagram PORT PEER PEERPORT HEX  comes in
  *   remote                           the service of commands over UDP; its result
  *   packets                          how many packets are neither in `supply` nor in `spare`
@@ -21,7 +23,7 @@
  *   alarm                            when it was to ring, or "-"
  *   protocol                         LIN's part of the protocol service
  *   registers PORT                   settings of a serial port
- *   lost                             reports that were lost for want of packets
+ *   lost                             reports that were lost for want of packets, or of a neighbour's address
  *   errors                           commands that failed
  *   count PORT NUMBER                what a node's counters are
  */
@@ -49,6 +51,9 @@ static udp_socket_t *sockets[SOCKETS];
 static uint32_t socket_count;
 static uint32_t spare;
 static int32_t packets;
+/* A host whose Ethernet address is asked for, and what waits for that. */
+static be32_t unknown_address;
+static packet_t *waiting;
 /* Whoever it is, by this way. */
 static const uint8_t peer_mac[ETHERNET_ADDRESS_BYTES] = {2, 0, 0, 0, 0, 9};
 
@@ -109,10 +114,23 @@ packet_t *net_reserve(net_t *net)
     return make_packet(PACKET_HOME_PROTOCOL);
 }
 
+bool udp_awaits_neighbour(net_t *net, be32_t destination)
+{
+    (void)net;
+    return waiting != NULL && destination == unknown_address;
+}
+
 net_verdict_t udp_output(net_t *net, packet_t *packet)
 {
     (void)net;
     device_check(packet->flags == PACKET_PAYLOAD_SUMMED, "not summed");
+    if (unknown_address != 0 && packet->peer_address == unknown_address) {
+        if (waiting != NULL) {
+            drop_packet(waiting);
+        }
+        waiting = packet;
+        return NET_KEPT;
+    }
     printf("!from %u\n", be16_to_host(packet->local_port));
     print_datagram("report", packet);
     return NET_TRANSMIT;
@@ -121,8 +139,26 @@ net_verdict_t udp_output(net_t *net, packet_t *packet)
 void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
 {
     (void)net;
-    device_check(verdict == NET_TRANSMIT, "not the verdict");
-    drop_packet(packet);
+    device_check(verdict == (packet == waiting ? NET_KEPT : NET_TRANSMIT), "not the verdict");
+    if (verdict == NET_TRANSMIT) {
+        drop_packet(packet);
+    }
+}
+
+static void lose_neighbour(void)
+{
+    unknown_address = text_number(1);
+}
+
+/* What has waited goes out. */
+static void find_neighbour(void)
+{
+    unknown_address = 0;
+    if (waiting != NULL) {
+        print_datagram("report", waiting);
+        drop_packet(waiting);
+        waiting = NULL;
+    }
 }
 
 static void take_datagram(void)
@@ -344,6 +380,8 @@ static const verb_t verbs[] = {
     {"take", take},
     {"supply", supply_application},
     {"spare", set_spare},
+    {"unknown", lose_neighbour},
+    {"known", find_neighbour},
     {"datagram", take_datagram},
     {"remote", serve_remote},
     {"packets", print_packets},

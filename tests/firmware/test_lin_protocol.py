@@ -92,6 +92,56 @@ def test_what_can_not_be_told_for_want_of_packets_is_counted(ports):
     assert [(peer, len(records)) for peer, records in ports.reports()] == [(PEER, 1), (other, 1)]
 
 
+def records_of(found):
+    """Bytes that reports to the same host tell, and that host."""
+    return [(peer, [record.data for record in records]) for peer, records in found]
+
+
+def test_reports_to_a_neighbour_that_is_asked_for_wait_for_it_and_others_do_not(ports):
+    other = (0x0A00_0003, 1)
+    ports.tell("lin 0 on 19200")
+    ports.watch()
+    ports.watch(peer=other)
+    ports.do("unknown", PEER[0])
+    for byte in range(4):
+        ports.bad_sync(0, byte)
+        assert records_of(ports.reports()) == [(other, [bytes([byte])])]
+    assert records_of(ports.found_neighbour()) == [(PEER, [b"\0"])]
+    assert records_of(ports.reports()) == [(PEER, [b"\1", b"\2", b"\3"])]
+    assert ports.reports() == []
+    assert ports.number("lost") == 0
+
+
+def test_the_newest_reports_to_a_neighbour_that_does_not_answer_are_counted_as_lost(ports):
+    ports.tell("lin 0 on 19200")
+    ports.watch()
+    ports.do("unknown", PEER[0])
+    for byte in range(1 + MOST_TOLD + 3):
+        ports.bad_sync(0, byte)
+        assert ports.reports() == []
+    assert ports.number("lost") == 3
+    assert records_of(ports.found_neighbour()) == [(PEER, [b"\0"])]
+    kept = [bytes([byte]) for byte in range(1, 1 + MOST_TOLD)]
+    assert records_of(ports.reports()) == [(PEER, kept)]
+
+
+def test_reports_that_wait_do_not_go_to_whoever_watches_in_the_place_of_another(ports):
+    other = (0x0A00_0003, 1)
+    ports.tell("lin 0 on 19200")
+    ports.watch()
+    ports.do("unknown", PEER[0])
+    for byte in range(3):
+        ports.bad_sync(0, byte)
+        ports.reports()
+    ports.request(Record(Request.UNWATCH, ALL_PORTS))
+    ports.watch(peer=other)
+    ports.bad_sync(0, 3)
+    assert records_of(ports.reports()) == [(other, [b"\3"])]
+    assert ports.number("lost") == 2
+    ports.found_neighbour()
+    assert ports.reports() == []
+
+
 def test_a_datagram_that_is_none_is_answered(ports):
     ports.do("datagram", 7200, *PEER, "-")
     ((address, port, payload),) = ports.told("reply")

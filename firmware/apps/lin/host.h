@@ -73,7 +73,8 @@ enum {
     LIN_HOST_MANY_SLOTS = 36
 };
 
-/* Requests that failed, and reports that a watcher did not get for want of a packet. */
+/* Requests that failed, and reports that a watcher did not get for want of a packet, or of its
+ * Ethernet address. */
 extern uint32_t lin_host_errors;
 extern uint32_t lin_host_lost;
 
@@ -102,7 +103,7 @@ void lin_udp_init(void);
 /* Tells the watchers of a port, with what else is told until lin_udp_flush(). */
 void lin_udp_tell(uint32_t port, const lin_report_t *report);
 
-/* Sends what was told. */
-void lin_udp_flush(void);
+/* Sends what was told. False if some of that waits for a watcher's Ethernet address: it is to be called again. */
+bool lin_udp_flush(void);
 
 #endif

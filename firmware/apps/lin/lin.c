@@ -15,7 +15,7 @@
 /* Outside local memory: a character comes every half millisecond at the most. */
 static SET_BEFORE_RUN_LARGE lin_port_t ports[LIN_NODES];
 
-/* There are reports that lin_protocol() has not seen. */
+/* There are reports that lin_protocol() has not seen, or could not send. */
 static bool reports_wait;
 
 lin_port_t *lin_at(uint32_t index)
@@ -236,7 +236,9 @@ void lin_protocol(void)
             COMPILER_BARRIER();
         }
     }
-    lin_udp_flush();
+    if (!lin_udp_flush()) {
+        reports_wait = true;
+    }
 }
 
 void lin_init(void)
