@@ -36,7 +36,8 @@ def build_services() -> Path:
     headers = serial_headers(params, first_line=16, mac_line=1)
     headers["csr"] |= {f"CSR_UART_{name}": value for name, value in _UART.items()}
     headers["soc"]["CONFIG_CPU_HUMAN_NAME"] = f'"{CPU_NAME}"'
-    sources = [TESTS / f"{name}.c" for name in ("services_driver", "services_devices", "text")]
+    own = ("services_driver", "services_devices", "services_network", "text")
+    sources = [TESTS / f"{name}.c" for name in own]
     sources += [ROOT / "firmware" / name for name in _SOURCES]
     include = [FAKE, write_headers("services", **headers), TESTS]
     return build("services_driver", sources, include=include, defines=["CONTEXT_POLLED"])
