@@ -165,8 +165,9 @@ class EthernetDma(LiteXModule):
     """A MAC for a PHY's interface, and the rings. Registers are those of both.
 
     Raises ``ValueError`` for a system clock in which the receive ring alone does not keep up with
-    the wire: less than 39.7 MHz for 1 Gbit/s. That both rings do, with frames of 61 bytes at line
-    rate and the bus in the memory all the time, takes 47 MHz.
+    the wire: less than 39.7 MHz for 1 Gbit/s. With that it does while nothing is sent, also if the
+    transmit ring is on and the bus in the memory all the time. That both rings do, with frames of
+    61 bytes at line rate, takes 47 MHz then.
     """
 
     def __init__(self, phy: LiteXModule, sys_clk_hz: int) -> None:

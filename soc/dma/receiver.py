@@ -22,8 +22,6 @@ from .port import WORD_ADDRESS_BITS, ReadClient, WriteClient
 from .ring import RingWalk
 
 _ALL_BYTES = 0b1111
-#: Between looks at a descriptor that is the processor's: frames to send need the memory meanwhile.
-_REST_CYCLES = 8
 
 
 class Receiver(LiteXModule):
@@ -39,7 +37,7 @@ class Receiver(LiteXModule):
     def __init__(self, reader: ReadClient, writer: WriteClient) -> None:
         #: From the MAC: words, in the last one the last byte marked.
         self.sink = sink = stream.Endpoint(eth_phy_description(32))
-        self.ring = RingWalk(reader, _REST_CYCLES)
+        self.ring = RingWalk(reader)
         self.sum = FrameSum()
         self.datagram = DatagramCheck()
         #: Take frames; without it they are dropped uncounted, and the ring is at its beginning.

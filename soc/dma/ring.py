@@ -11,18 +11,21 @@ from .port import WORD_ADDRESS_BITS, ReadClient
 
 #: Bits of the number of a descriptor.
 INDEX_BITS = 8
+#: Cycles between looks at a descriptor that is the processor's: the other ring needs the memory
+#: meanwhile.
+REST_CYCLES = 8
 
 
 class RingWalk(LiteXModule):
     """Where in its ring a DMA is, and the descriptor there.
 
     While ``fetch`` is 1 the second word of the descriptor is read again and again, with
-    ``rest_cycles`` in between, until it is the DMA's, then both words. The second one so is what
+    ``REST_CYCLES`` in between, until it is the DMA's, then both words. The second one so is what
     stands there at rest: a read in the cycle in which the processor writes need not be that word's
     old or new value in every FPGA.
     """
 
-    def __init__(self, reader: ReadClient, rest_cycles: int = 0) -> None:
+    def __init__(self, reader: ReadClient) -> None:
         #: Word address of the ring, and the number of its last descriptor, of ``rewind``'s cycle.
         self.base = Signal(WORD_ADDRESS_BITS)
         self.last = Signal(INDEX_BITS)
@@ -59,7 +62,7 @@ class RingWalk(LiteXModule):
         step = Signal(2)
         answered = Signal()
         owned = Signal()
-        self.rest = rest = WaitTimer(rest_cycles)
+        self.rest = rest = WaitTimer(REST_CYCLES)
         self.comb += [
             self.second_word.eq(place + 1),
             owned.eq(reader.dat[OWNED_BIT]),

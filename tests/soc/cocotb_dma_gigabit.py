@@ -1,4 +1,4 @@
-"""Both rings at once between wires of 1 Gbit/s, at about the slowest system clock."""
+"""The rings between wires of 1 Gbit/s: both at once, and one at the slowest system clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from dma_bench import (
     DmaBench,
 )
 
+from tierv.soc.params import GIGABIT_ETHERNET
+
 WORD_CYCLES = float(os.environ["DMA_WORD_CYCLES"])
+#: At the slowest system clock, 39.7 MHz.
+SLOWEST_WORD_CYCLES = 39.7e6 / (GIGABIT_ETHERNET / 32)
 #: Words' time of a preamble, and of check sequence and gap.
 PREAMBLE_WORDS, BETWEEN_WORDS = 2, 4
 #: What LiteEth's MAC keeps on the way from the wire's clock to the system's.
@@ -25,12 +29,15 @@ QUEUE_WORDS = 32
 BUS_CYCLES = 40
 #: How many frames of so many bytes go and come.
 COUNTS = {60: 20, 61: 20, 124: 16, 508: 4, 1514: 2}
+#: A transmit ring of one descriptor, and frames of a lasting load.
+EMPTY_RING, MANY = 0, 60
 
 
 class Wire:
     """When words pass: one at a time, and a pause between frames."""
 
-    def __init__(self, *, behind_first: int = 0, behind_last: int) -> None:
+    def __init__(self, word_cycles: float, *, behind_first: int = 0, behind_last: int) -> None:
+        self._word_cycles = word_cycles
         #: Words' time in which there is none.
         self._behind_first, self._behind_last = behind_first, behind_last
         self._due = 0.0
@@ -44,10 +51,12 @@ class Wire:
         """A word has passed, perhaps later than it might have."""
         words = 1 + self._behind_first * (not self._is_within) + self._behind_last * last
         self._is_within = not last
-        self._due = max(self._due, cycle - WORD_CYCLES) + WORD_CYCLES * words
+        self._due = max(self._due, cycle - self._word_cycles) + self._word_cycles * words
 
 
-async def go_and_come(bench: DmaBench, incoming: list[bytes], outgoing: int) -> None:
+async def go_and_come(
+    bench: DmaBench, incoming: list[bytes], outgoing: int, word_cycles: float = WORD_CYCLES
+) -> None:
     """Bring the frames as the wire does, and take so many as it does: each without a gap.
 
     Meanwhile the bus reads all the time.
@@ -55,9 +64,9 @@ async def go_and_come(bench: DmaBench, incoming: list[bytes], outgoing: int) -> 
     for frame in incoming:
         bench.bring(frame)
     coming, bench.words = bench.words, deque()
-    from_wire = Wire(behind_last=BETWEEN_WORDS + PREAMBLE_WORDS)
+    from_wire = Wire(word_cycles, behind_last=BETWEEN_WORDS + PREAMBLE_WORDS)
     # The preamble is sent when a frame's first word is there.
-    to_wire = Wire(behind_first=PREAMBLE_WORDS, behind_last=BETWEEN_WORDS)
+    to_wire = Wire(word_cycles, behind_first=PREAMBLE_WORDS, behind_last=BETWEEN_WORDS)
     cycle, is_within = 0, False
     bench.dut.host_cyc.value = bench.dut.host_stb.value = 1
     waited = 0
@@ -109,3 +118,24 @@ async def frames_of_every_length_come_and_go_without_a_gap(dut):
             assert await bench.get(room, length) == frame, f"{length} bytes"
         await bench.write("control", 0)
         bench.sent.clear()
+
+
+@cocotb.test()
+async def a_ring_with_nothing_to_send_delays_no_frame_that_comes(dut):
+    bench = await DmaBench(dut).begin(receive_ring=RECEIVE_RING, transmit_ring=EMPTY_RING)
+    await bench.put_word(EMPTY_RING + 4, 0)
+    await bench.write("receive_last", MANY - 1)
+    for length in (60, 61):
+        for odd in (0, 2):
+            rooms = [BUFFERS + 64 * number + odd for number in range(MANY)]
+            for number, room in enumerate(rooms):
+                await bench.give_room(number, room, length)
+            await bench.write("control", RECEIVE | TRANSMIT)
+            await bench.step(10)
+            frames = [bench.rng.randbytes(length) for _ in rooms]
+            await go_and_come(bench, frames, 0, SLOWEST_WORD_CYCLES)
+            await bench.step(40)
+            for frame, room in zip(frames, rooms, strict=True):
+                assert await bench.get(room, length) == frame, f"{length} bytes at {odd}"
+            await bench.write("control", 0)
+            await bench.step(20)
