@@ -35,7 +35,8 @@ class Receiver(LiteXModule):
     """
 
     def __init__(self, reader: ReadClient, writer: WriteClient) -> None:
-        #: From the MAC: words, in the last one the last byte marked.
+        #: From the MAC: words, in the last one the last byte marked; behind it may be marks and
+        #: errors of the frame before, as LiteEth's converter from bytes leaves them there.
         self.sink = sink = stream.Endpoint(eth_phy_description(32))
         self.ring = RingWalk(reader)
         self.sum = FrameSum()
@@ -59,6 +60,9 @@ class Receiver(LiteXModule):
         #: A word of the stream is taken; the next one begins no frame.
         self._taken = Signal()
         self._within = Signal()
+        #: The last byte of the word, if it is the frame's last.
+        self._end = Signal(4)
+        self.comb += self._end.eq(sink.last_be & ~(sink.last_be - 1))
         self.sync += If(sink.valid & sink.ready, self._within.eq(~sink.last))
         self._begin = Signal()
         self._place = Signal(WORD_ADDRESS_BITS)
@@ -88,7 +92,7 @@ class Receiver(LiteXModule):
             in_frame.eq(_ALL_BYTES),
             If(
                 sink.last,
-                Case(sink.last_be, {1 << n: in_frame.eq((2 << n) - 1) for n in range(3)}),
+                Case(self._end, {1 << n: in_frame.eq((2 << n) - 1) for n in range(3)}),
             ),
             fits.eq(_ALL_BYTES),
             If(room < 4, Case(room[:2], {n: fits.eq((1 << n) - 1) for n in range(4)})),
@@ -172,7 +176,7 @@ class Receiver(LiteXModule):
             self._taken.eq(sink.valid & sink.ready),
             If(
                 self._taken & sink.last,
-                NextValue(wrong, (sink.error & sink.last_be) != 0),
+                NextValue(wrong, (sink.error & self._end) != 0),
                 NextState("FLUSH"),
             ),
             If(~self.enable & ~self._within & ~sink.valid, NextState("DISABLED")),
