@@ -125,7 +125,7 @@ module tierv_serial_receiver #(
             // What has come, to the transmitter or to the FIFO.
             if (!obey_xoff) stopped <= 0;
             else if (is_flow) stopped <= data == XOFF;
-            if (level == 0 && !comes) due <= 0;
+            if (purge || (level == take && !comes)) due <= 0;
             else if ((comes && entry[11:8] != 0) || timed_out) due <= 1;
             if (stored) begin
                 characters[head] <= entry;

@@ -69,6 +69,40 @@ async def each_character_begins_the_timeout_anew(dut):
 
 
 @cocotb.test()
+async def a_timeout_is_forgotten_with_the_last_character_whenever_the_next_one_comes(dut):
+    bench = await SerialBench(dut).begin(ev_enable=RECEIVE)
+
+    async def call(offset: int, name: str) -> list[int]:
+        """The line while a character comes and one is taken so many cycles after its start bit."""
+        await bench.send([1])
+        await bench.step(20 * BIT)
+        assert int(bench.irq.value)
+        sending = cocotb.start_soon(bench.send([2]))
+        await bench.step(offset)
+        empty = bench.receive() if name == "receive" else bench.write("purge", 1)
+        emptying = cocotb.start_soon(empty)
+        levels = []
+        for _ in range(2 * BIT):
+            await bench.step()
+            levels.append(int(bench.irq.value))
+        await emptying
+        await sending
+        await bench.receive_all()
+        return levels
+
+    for name in ("receive", "purge"):
+        for offset in range(9 * BIT, 11 * BIT):
+            await bench.write("watermarks", 1)
+            await bench.write("timeout", 0)
+            is_emptied = 0 in await call(offset, name)
+            await bench.write("watermarks", 16)
+            await bench.write("timeout", 12)
+            levels = await call(offset, name)
+            assert (0 in levels) == is_emptied, f"{name} at {offset}"
+            assert levels[-1] == 1 - is_emptied, f"{name} at {offset}"
+
+
+@cocotb.test()
 async def a_timeout_that_becomes_shorter_than_the_silence_is_over_at_once(dut):
     bench = await SerialBench(dut).begin(ev_enable=RECEIVE, watermarks=8)
     for bits in (10, 1, 30):
