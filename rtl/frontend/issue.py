@@ -161,12 +161,11 @@ class IssueBuffer(wiring.Component):
         awaited = self.awaited | (self.collects & (in_d | in_x))
         uses = of_pair(lambda flags: of_word(flags.uses), USES)
         m.d.comb += self.awaits.eq(awaited & self._touches(m, instruction, uses))
-        goes = Signal()
+        goes = apart(m, "goes", may_go & ~self.awaits)
         i_wfi = Signal()
         killed = self.kill.valid & (self.kill.tier == i_tier)
         m.d.comb += [
             self.present.eq(present),
-            goes.eq(may_go & ~self.awaits),
             i_wfi.eq(of_pair(lambda flags: of_word(flags.wfi))),
             self.wfi.valid.eq(goes & i_wfi & ~killed),
             self.wfi.tier.eq(i_tier),
@@ -186,12 +185,8 @@ class IssueBuffer(wiring.Component):
         ]
 
         # Where the tier in I goes on.
-        i_next_head = Signal(index_shape)
-        i_next_odd = Signal()
-        m.d.comb += [
-            i_next_head.eq(i_head + last),
-            i_next_odd.eq(~last | of_pair(lambda flags: flags.next_odd)),
-        ]
+        i_next_head = apart(m, "i_next_head", (i_head + last)[: len(i_head)])
+        i_next_odd = apart(m, "i_next_odd", ~last | of_pair(lambda flags: flags.next_odd))
         for tier in range(tiers):
             here = i_tier == tier
             arrives = self.arrival.valid & (self.arrival.tier == tier)
@@ -246,10 +241,12 @@ class IssueBuffer(wiring.Component):
         )
 
         # A pair that arrives now is the next of its tier if the tier has no other. The tier in I
-        # goes on where its head is, unless this instruction goes.
+        # goes on where its head is, unless this instruction goes. That is known last and only
+        # chooses, so that little lies between it and the registers.
         new = Cat((self.arrival.tier == tier) & ~pairs[tier][0] for tier in range(tiers))
         may_go_on = apart(m, "may_go_on", of_highest(candidates, here))
         next_tier = highest(candidates)
+        i_next_new = apart(m, "i_next_new", last & i_has_one & (self.arrival.tier == i_tier))
         m.d.sync += [
             i_valid.eq(candidates.any()),
             i_tier.eq(next_tier),
@@ -258,7 +255,7 @@ class IssueBuffer(wiring.Component):
         for signal, name, next_one, places in (
             (i_head, "head", i_next_head, [heads[tier] for tier in range(tiers)]),
             (i_odd, "odd", i_next_odd, odds),
-            (i_new, "new", last & i_has_one & (self.arrival.tier == i_tier), new),
+            (i_new, "new", i_next_new, new),
         ):
             other_one = apart(m, f"{name}_if_stays", of_highest(candidates, places))
             m.d.sync += signal.eq(Mux(goes & may_go_on, next_one, other_one))
