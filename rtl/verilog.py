@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import click
@@ -22,8 +23,12 @@ def core_verilog(params: CoreParams) -> str:
     return verilog.convert(Core(params), name=CORE_MODULE, strip_internal_attrs=True)
 
 
+@cache
 def cluster_verilog(params: CoreParams) -> str:
-    """The core and its memories as module ``tierv_cluster``; ports as in ``cluster.Cluster``."""
+    """The core and its memories as module ``tierv_cluster``; ports as in ``cluster.Cluster``.
+
+    Made once in a process for each set of parameters, for it takes seconds.
+    """
     return verilog.convert(Cluster(params), name=CLUSTER_MODULE, strip_internal_attrs=True)
 
 

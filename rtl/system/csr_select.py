@@ -18,33 +18,33 @@ def is_one_of(address: Value, names: tuple[str, ...]) -> Value:
     return Cat(address == CSR[name] for name in names).any()
 
 
-def _wider(pattern: str, others: Collection[str], order: Sequence[int]) -> str:
-    """The pattern with as many bits as possible that do not count, tried in this order."""
+def _wider(address: int, others: Collection[int], order: Sequence[int]) -> int:
+    """A mask of bits that tell the address from the others; the rest is left out in this order."""
+    counting = (1 << ADDRESS_BITS) - 1
     for place in order:
-        wider = pattern[:place] + "-" + pattern[place + 1 :]
-        counting = [n for n, bit in enumerate(wider) if bit != "-"]
-        if not any(all(other[n] == wider[n] for n in counting) for other in others):
-            pattern = wider
-    return pattern
+        fewer = counting & ~(1 << place)
+        if all((other ^ address) & fewer for other in others):
+            counting = fewer
+    return counting
 
 
 @cache
 def patterns(names: tuple[str, ...]) -> tuple[str, ...]:
     """Patterns that the addresses of these CSRs match, and those of no others."""
-    wanted = {f"{CSR[name]:0{ADDRESS_BITS}b}" for name in names}
-    others = {f"{address:0{ADDRESS_BITS}b}" for address in CSR.values()} - wanted
-    places = range(ADDRESS_BITS)
-    orders = [[(place + first) % ADDRESS_BITS for place in places] for first in places]
+    wanted = {CSR[name] for name in names}
+    others = {*CSR.values()} - wanted
+    places = range(ADDRESS_BITS - 1, -1, -1)
+    orders = [[(place - first) % ADDRESS_BITS for place in places] for first in range(ADDRESS_BITS)]
     orders += [order[::-1] for order in orders]
-    found: list[str] = []
+    found: list[tuple[int, int]] = []
     for address in sorted(wanted):
-        if not any(
-            all(bit in ("-", its) for bit, its in zip(pattern, address, strict=True))
-            for pattern in found
-        ):
+        if all((address ^ one) & counting for one, counting in found):
             candidates = (_wider(address, others, order) for order in orders)
-            found.append(max(candidates, key=lambda pattern: pattern.count("-")))
-    return tuple(found)
+            found.append((address, min(candidates, key=int.bit_count)))
+    return tuple(
+        "".join(str(one >> place & 1) if counting >> place & 1 else "-" for place in places)
+        for one, counting in found
+    )
 
 
 def names_one_of(address: Value, *names: str) -> Value:
