@@ -1,6 +1,6 @@
 # Everything starts here; `make` alone prints help.
 
-APT_PACKAGES := g++ make perl python3-venv libpython3-dev gcc-riscv64-unknown-elf \
+APT_PACKAGES := g++ ccache make perl python3-venv libpython3-dev gcc-riscv64-unknown-elf \
                 picolibc-riscv64-unknown-elf meson ninja-build zlib1g-dev liblz4-dev device-tree-compiler iproute2 iputils-ping \
                 openocd gdb-multiarch
 # For `make fuzz` alone.

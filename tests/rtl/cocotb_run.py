@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cocotb_tools.runner import get_runner
 
-from tierv.sim.paths import LOG_TAIL_LINES, BuildError
+from tierv.sim.paths import LOG_TAIL_LINES, BuildError, build_root
 from tierv.sim.verilator import JOBS, verilator_env
 
 #: cocotb needs the ports only; without the rest a model is smaller and faster.
@@ -42,7 +42,9 @@ def build_model(
 
     Raises ``BuildError`` with the end of ``build.log`` if that fails.
     """
-    os.environ |= verilator_env() | {"MAKEFLAGS": f"-j{JOBS}"}
+    # Most of the time goes into Verilator's library, which is the same for all models.
+    cache = {"OBJCACHE": "ccache", "CCACHE_DIR": str(build_root() / "ccache")}
+    os.environ |= verilator_env() | cache | {"MAKEFLAGS": f"-j{JOBS}"}
     log = folder / "build.log"
     try:
         get_runner("verilator").build(
