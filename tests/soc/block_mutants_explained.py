@@ -6,15 +6,46 @@ Names are those that yosys gives for the present sources: a change of a block pl
 from __future__ import annotations
 
 _NO_REGISTER = "of LiteX's bus: only an address at which there is no register changes its meaning"
-_TOO_MANY = "of a counter of 32 bits: it takes 65,536 frames or more"
+_COUNTER = "of a counter of 32 bits: it takes 512 frames or more"
 _OTHER_LANES = "of the memory of the tests: of lanes that this write leaves alone"
+_OUTSIDE = "of the memory of the tests: what is read outside of it, which nothing does"
 
 #: For each block: what the description of a fault begins with, and why it changes nothing that
 #: matters.
 EXPLANATIONS: dict[str, dict[str, str]] = {
+    "dma": {
+        "const0 of framerings_csrstatus0_status1[9]": _COUNTER,
+        "const0 of $procmux$1400 A": _COUNTER,
+        "const1 of within_before[0]": _OUTSIDE,
+        "const1 of $not$block.v:556$17 Y": _OUTSIDE,
+        "const0 of $procmux$1211 B": (
+            "of the length of a frame of 2,048 bytes or more, which is too long whatever it is"
+        ),
+        "cnot0 of $add$block.v:1462$232 Y": "the sum is compared with 512: bit 9 decides",
+        "cnot1 of $add$block.v:672$61 Y": "a sum of three bits is never 4",
+        "const0 of $and$block.v:2121$406 A": "of a word of which bit 3 is used",
+    },
     "dma-whole": {
-        "const0 of $procmux$1396 B": _TOO_MANY,
+        "const0 of $procmux$1396 B": _COUNTER,
         "inv of $auto$proc_memwr.cc:45:proc_memwr$1967 DATA": _OTHER_LANES,
+        "cnot1 of $procmux$888 Y": _OTHER_LANES,
+        "const0 of $auto$proc_memwr.cc:45:proc_memwr$1965 EN": _OTHER_LANES,
+        "const0 of $procmux$1544 A": "the number of the state DISABLED, 0, has no bit 2",
+        "const1 of sel[0]": _NO_REGISTER,
+        "cnot1 of $procmux$1228 B": "bit 19 of a receive descriptor's second word says nothing",
+    },
+    "serial": {
+        "cnot1 of $procmux$2770_CMP0 A": "an address with bit 2 set is not 48 either way",
+        "const0 of $procmux$2775_CMP0 B": "of address 43, that of purge, which reads as 0",
+        r"inv of $flatten\tierv_serial_port.transmitter.$add$transmitter.v:118$1336 B": (
+            "the sum is cut to four bits"
+        ),
+        "inv of tierv_serial_port.transmitter.phase[10]": (
+            "the errors cancel out: an edge is off by a cycle at the lowest speeds only"
+        ),
+        r"cnot1 of $flatten\tierv_serial_port.transmitter.$procmux$2241 A": (
+            "of characters of a write when none of them is coming"
+        ),
     },
     "echo": {
         "const0 of $procmux$601 A": "of what a register of commands reads as, not of a command",

@@ -175,6 +175,9 @@ async def one_read_tells_which_ports_call_and_each_has_its_line(dut):
     await second.send([5])
     assert await first.read("pending") == 0b10
     assert (int(first.irq.value), int(second.irq.value)) == (0, 1)
+    for name in ("ev_status", "ev_pending"):
+        assert await first.read(name) == TRANSMIT | IDLE
+        assert await second.read(name) == RECEIVE | TRANSMIT | IDLE
     await first.write("ev_enable", RECEIVE | TRANSMIT)
     assert await first.read("pending") == 1 << 16 | 0b10
     assert (int(first.irq.value), int(second.irq.value)) == (1, 1)

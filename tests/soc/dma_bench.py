@@ -28,7 +28,7 @@ from tierv.soc.dma.ethernet import FrameRings
 
 MEMORY_BYTES = 16 << 10
 #: Where the tests have the rings and the buffers.
-RECEIVE_RING, TRANSMIT_RING, BUFFERS = 0x100, 0x300, 0x1000
+RECEIVE_RING, TRANSMIT_RING, BUFFERS = 0x1A8, 0x558, 0x1000
 SEED = 7
 RECEIVE, TRANSMIT, KEEP_WRONG, KEEP_LONG = 1, 2, 4, 8
 EVENT_RECEIVED, EVENT_SENT = 1, 2
