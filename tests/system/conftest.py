@@ -9,8 +9,12 @@ from system_builds import BUILDS, System, make_system
 
 pytest.register_assert_rewrite("soak")
 
-#: The slow one only where a test asks for it.
-_USUAL = [build for build in BUILDS if build != "picorv32"]
+#: The slow one only where a test asks for it; the other CPU's takes its turn with the slow tests.
+_USUAL = [
+    pytest.param(build, marks=[pytest.mark.slow] if build == "vexriscv" else [])
+    for build in BUILDS
+    if build != "picorv32"
+]
 
 
 @pytest.fixture(scope="session")

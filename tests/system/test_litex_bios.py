@@ -13,7 +13,7 @@ NO_BOOT = b"\x1b"
 PROMPT = b"litex\x1b[0m> "
 
 
-@pytest.mark.parametrize("variant", ["standard", "single"])
+@pytest.mark.parametrize("variant", ["standard", pytest.param("single", marks=pytest.mark.slow)])
 def test_the_bios_boots_to_its_prompt_and_takes_commands(variant):
     # Built before the board is waited for.
     soc = simulation_params(cpu="tierv", cpu_variant=variant)

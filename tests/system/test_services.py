@@ -52,8 +52,7 @@ def exchange(system, frames: list[bytes | Frame], **arguments) -> list[Ether]:
     return answers[1:]
 
 
-@pytest.mark.parametrize("size", [0, 1, 57, 1472])
-def test_ping_is_answered(system, size):
+def check_ping(system, size: int) -> None:
     data = bytes(index & 0xFF for index in range(size))
     request = IP(src=THERE, dst=HERE) / ICMP(type=8, id=7, seq=3) / Raw(data)
     (answer,) = exchange(system, [to_board(request)])
@@ -61,6 +60,15 @@ def test_ping_is_answered(system, size):
     assert (answer[ICMP].type, answer[ICMP].id, answer[ICMP].seq) == (0, 7, 3)
     assert bytes(answer[ICMP].payload)[:size] == data
     check_checksums(answer)
+
+
+@pytest.mark.parametrize("size", [0, 1, 57, 1472])
+def test_ping_is_answered(system, size):
+    check_ping(system, size)
+
+
+def test_ping_is_answered_by_another_cpu(systems):
+    check_ping(systems("vexriscv"), 57)
 
 
 @pytest.mark.parametrize("port", [ECHO, FAST_ECHO])
