@@ -5,10 +5,12 @@ A precise access and a division are fetched again for their result; another word
 
 from __future__ import annotations
 
+from functools import partial
+
 import cocotb
 import encoding as rv
 from bench import NOWHERE, RAM, Bench
-from programs import MEI, finish, read, write
+from programs import MEI, PROGRAM, finish, read, run_in, write
 
 from tierv.rtl.isa import Cause
 
@@ -97,6 +99,32 @@ async def an_instruction_is_the_old_one_or_the_new_one(dut):
                     assert bench.peek(RAM + 16) == 142, f"{old:#x} {new:#x} {phase}"
                     seen.add(got)
                 assert seen == allowed, f"{old:#x} {new:#x} {wait_states}"
+
+
+@cocotb.test()
+async def each_tier_gives_up_what_it_began(dut):
+    bench = Bench(dut)
+    bench.bus.wait_states = lambda address: 3
+    prologue = [*rv.li(DEVICE, RAM), *[rv.NOP] * 20]
+    pc = bench.params.reset_address + PROGRAM + 4 * len(prologue)
+    code = [*prologue, rv.load("lw", FIRST, DEVICE, 0), rv.load("lw", SECOND, DEVICE, 4)]
+    code += [rv.FENCE, rv.r_type("add", OTHER, FIRST, SECOND)]
+
+    def change(at: int) -> None:
+        if bench.cycle == at:
+            bench.poke(pc, rv.addi(FIRST, 0, 1))
+
+    for tier in range(bench.params.tiers):
+        bench.load(RAM, WORDS)
+        await run_in(bench, tier, code, result=OTHER)
+        begins = bench.seen.at(pc - 4)[0]
+        results = []
+        for at in range(begins - 4, begins + 12):
+            bench.each_cycle = [partial(change, at)]
+            await run_in(bench, tier, code, result=OTHER)
+            results.append(bench.result)
+        bench.each_cycle = []
+        assert set(results) == {0x222 + 1, 0x222 + 0x111}, tier
 
 
 @cocotb.test()

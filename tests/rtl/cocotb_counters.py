@@ -7,7 +7,7 @@ import itertools
 import cocotb
 import encoding as rv
 from bench import Bench
-from programs import CSR, MSI, finish, place, read, start, waiting_loop, write
+from programs import CSR, MSI, bits, finish, place, read, start, waiting_loop, write
 
 A, B, C, COUNT = 6, 7, 8, 9
 LOCAL = 10
@@ -287,6 +287,30 @@ async def mtierlatency_of_a_tier_that_a_ceiling_holds_back_has_sixteen_bits_and_
         await bench.execute([*code, *finish()])
         shown = [bench.peek(base + 4 * n) for n in range(len(LEAPS))]
         check_latencies(shown, clears)
+
+
+@cocotb.test()
+async def mtierlatency_of_each_tier_is_kept_beside_the_others(dut):
+    bench = Bench(dut)
+    base = bench.params.dmem.base
+    tiers = range(1, bench.params.tiers)
+    for tier in tiers:
+        code = [*rv.li(LOCAL, base + 16 * tier), *rv.li(A, 1 << tier), *write("mie", MSI)]
+        code += [rv.WFI, rv.csr("csrrc", 0, CSR["mpost"], A)]
+        for number in range(4):
+            code += [*[rv.NOP] * (40 + number), read("mtierlatency", B)]
+            code += [rv.store("sw", B, LOCAL, 4 * number)]
+        bench.load(place(bench, tier), [*code, rv.WFI, rv.jal(0, -4)])
+    for held in (8, 20, 45, 100, 150):
+        code = [*start({tier: place(bench, tier) for tier in tiers}), *rv.li(A, bits(*tiers))]
+        code += [*[rv.NOP] * 50, *write("mceiling", bench.params.tiers - 1)]
+        code += [rv.csr("csrrs", 0, CSR["mpost"], A), *[rv.NOP] * held, *write("mceiling", 0)]
+        await bench.execute([*code, *[rv.NOP] * 20, *finish()])
+        for tier in tiers:
+            shown = [bench.peek(base + 16 * tier + 4 * number) for number in range(4)]
+            # The more urgent ones run ahead of it.
+            assert held <= shown[0] < held + 250 * (bench.params.tiers - tier), (held, tier, shown)
+            assert shown == shown[:1] * 4, (held, tier)
 
 
 @cocotb.test()
