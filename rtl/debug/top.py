@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from amaranth.back import verilog
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
@@ -103,8 +101,7 @@ class ExternalDebug(wiring.Component):
             m.d.sync += captured.eq(0)
 
 
-@cache
 def debug_verilog(params: CoreParams, *, fpga_tap: bool = False) -> str:
-    """``ExternalDebug`` as module ``tierv_debug``; made once in a process for each such part."""
+    """``ExternalDebug`` as module ``tierv_debug``."""
     part = ExternalDebug(params, fpga_tap=fpga_tap)
     return verilog.convert(part, name=DEBUG_MODULE, strip_internal_attrs=True)

@@ -18,7 +18,7 @@ def is_one_of(address: Value, names: tuple[str, ...]) -> Value:
     return Cat(address == CSR[name] for name in names).any()
 
 
-def _wider(address: int, others: Collection[int], order: Sequence[int]) -> int:
+def _telling_bits(address: int, others: Collection[int], order: Sequence[int]) -> int:
     """A mask of bits that tell the address from the others; the rest is left out in this order."""
     counting = (1 << ADDRESS_BITS) - 1
     for place in order:
@@ -39,7 +39,7 @@ def patterns(names: tuple[str, ...]) -> tuple[str, ...]:
     found: list[tuple[int, int]] = []
     for address in sorted(wanted):
         if all((address ^ one) & counting for one, counting in found):
-            candidates = (_wider(address, others, order) for order in orders)
+            candidates = (_telling_bits(address, others, order) for order in orders)
             found.append((address, min(candidates, key=int.bit_count)))
     return tuple(
         "".join(str(one >> place & 1) if counting >> place & 1 else "-" for place in places)

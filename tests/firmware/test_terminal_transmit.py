@@ -98,7 +98,7 @@ class Queue:
 def test_a_client_that_counts_what_its_datagrams_take_is_never_refused(depth):
     with TerminalHost(transmit_depth=depth) as host:
         whole = host.transmit_state().room
-        for bytes_at_once in (1, 3, 4, 5, 500):
+        for bytes_at_once in (1, 2, 3, 4, 5, 6, 7, 500):
             room = whole
             while (room := room - protocol.room_taken(bytes_at_once)) >= 0:
                 host.data(payload=bytes(bytes_at_once))

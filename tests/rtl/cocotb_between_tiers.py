@@ -205,9 +205,10 @@ async def mpost_posts_and_takes_back_what_it_names_in_every_form_of_access(dut):
 async def the_slot_behind_each_load_and_store_goes_to_a_lower_tier_if_the_tier_shares(dut):
     bench = Bench(dut)
     accesses = [rv.load("lw", A, LOCAL, 0), rv.store("sw", B, LOCAL, 4)]
+    body = [*accesses, rv.addi(C, C, 1), rv.addi(C, C, 1)] * 4
     # Behind what fetches again, an access issues as soon as it has come.
     again = rv.csr("csrrwi", 0, CSR["mceiling"], 0)
-    body = [again, *accesses, again, rv.NOP, *accesses, rv.addi(C, C, 1)] * 2
+    body += [again, *accesses, again, rv.NOP, *accesses, rv.addi(C, C, 1)] * 2
     memory = bench.params.dmem.base
     for tier, mode in itertools.product(range(1, bench.params.tiers), (0, 2)):
         code = [*rv.li(LOCAL, memory), *write("mbusmode", mode), *[rv.NOP] * 8]
@@ -222,4 +223,5 @@ async def the_slot_behind_each_load_and_store_goes_to_a_lower_tier_if_the_tier_s
         for index, word in enumerate(body):
             behind = bench.seen.at(first + 4 * index, tier)[0] + 1
             shares = mode == 2 and word in accesses
-            assert word == again or (behind in lower) == shares, f"{tier}, mode {mode}, {index}"
+            if word != again:
+                assert (behind in lower) == shares, f"tier {tier}, mode {mode}, {index}"

@@ -5,7 +5,8 @@ A precise access and a division are fetched again for their result; another word
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import cocotb
 import encoding as rv
@@ -57,18 +58,24 @@ def outcome(effect: dict[int, int]) -> list[int]:
     return [registers[register] for register in RESULTS]
 
 
-async def changed(bench: Bench, pc: int, word: int, at: int) -> int:
-    """The result of a program whose word at `pc` becomes another one in cycle `at`."""
+@contextmanager
+def changing(bench: Bench, pc: int, word: int, at: int) -> Iterator[None]:
+    """The word at `pc` becomes another one in cycle `at` of what is run meanwhile."""
 
     def change() -> None:
         if bench.cycle == at:
             bench.poke(pc, word)
 
     bench.each_cycle = [change]
-    await bench.reset()
-    result = await bench.run()
+    yield
     bench.each_cycle = []
-    return result
+
+
+async def changed(bench: Bench, pc: int, word: int, at: int) -> int:
+    """The result of a program whose word at `pc` becomes another one in cycle `at`."""
+    with changing(bench, pc, word, at):
+        await bench.reset()
+        return await bench.run()
 
 
 @cocotb.test()
@@ -109,21 +116,15 @@ async def each_tier_gives_up_what_it_began(dut):
     pc = bench.params.reset_address + PROGRAM + 4 * len(prologue)
     code = [*prologue, rv.load("lw", FIRST, DEVICE, 0), rv.load("lw", SECOND, DEVICE, 4)]
     code += [rv.FENCE, rv.r_type("add", OTHER, FIRST, SECOND)]
-
-    def change(at: int) -> None:
-        if bench.cycle == at:
-            bench.poke(pc, rv.addi(FIRST, 0, 1))
-
     for tier in range(bench.params.tiers):
         bench.load(RAM, WORDS)
         await run_in(bench, tier, code, result=OTHER)
         begins = bench.seen.at(pc - 4)[0]
         results = []
         for at in range(begins - 4, begins + 12):
-            bench.each_cycle = [partial(change, at)]
-            await run_in(bench, tier, code, result=OTHER)
+            with changing(bench, pc, rv.addi(FIRST, 0, 1), at):
+                await run_in(bench, tier, code, result=OTHER)
             results.append(bench.result)
-        bench.each_cycle = []
         assert set(results) == {0x222 + 1, 0x222 + 0x111}, tier
 
 
