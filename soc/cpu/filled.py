@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from amaranth.back import verilog
@@ -148,11 +149,14 @@ def _elaboration(memory: TightlyCoupledMemory, name: str, size_bytes: int):
     return elaborate
 
 
-def filled_cluster_verilog(params: CoreParams, sizes: Mapping[str, int]) -> str:
+@cache
+def filled_cluster_verilog(params: CoreParams, itcm_bytes: int, dtcm_bytes: int) -> str:
     """The core and its memories as module ``tierv_cluster``, beside the files of ``hex_files``.
 
-    ``sizes`` are the bytes of ``itcm`` and ``dtcm``, at most those of the regions in ``params``.
+    The memories have at most the bytes of their regions in ``params``. Made once in a process for
+    each set of arguments, for it takes seconds.
     """
+    sizes = {"itcm": itcm_bytes, "dtcm": dtcm_bytes}
     cluster = verilog.convert(
         _FilledCluster(params, sizes), name=CLUSTER_MODULE, strip_internal_attrs=True
     )

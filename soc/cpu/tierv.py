@@ -201,7 +201,8 @@ class TierV(CPU):
         source = (folder / "gateware" / f"{CLUSTER_MODULE}.v").resolve()
         source.parent.mkdir(parents=True, exist_ok=True)
         if self.filled_memories:
-            source.write_text(filled_cluster_verilog(self.parameters, self._sizes))
+            sizes = (self._sizes["itcm"], self._sizes["dtcm"])
+            source.write_text(filled_cluster_verilog(self.parameters, *sizes))
         else:
             source.write_text(cluster_verilog(self.parameters))
         self.platform.add_source(str(source))

@@ -23,7 +23,11 @@ def check(cases: Iterable[Case]) -> int:
     return instructions
 
 
-@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize(
+    "core",
+    # With two tiers there are others.
+    [pytest.param(core, marks=[pytest.mark.slow] if core == "2" else []) for core in CORES],
+)
 def test_random_programs_do_what_spike_does(core: str) -> None:
     # A seed for each number of wait states, twice; once with caches, where they take long.
     seeds = range(6 if CORES[core].has_caches else 12)

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from system_builds import BUILDS, System, make_system
+from system_builds import System, make_system, turns
 
 pytest.register_assert_rewrite("soak")
-
-#: The slow one only where a test asks for it; the other CPU's takes its turn with the slow tests.
-_USUAL = [
-    pytest.param(build, marks=[pytest.mark.slow] if build == "vexriscv" else [])
-    for build in BUILDS
-    if build != "picorv32"
-]
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +16,10 @@ def systems() -> Callable[[str], System]:
     return make_system
 
 
-@pytest.fixture(scope="session", params=_USUAL)
+_ONE_CONTEXT = ("single", "vexriscv")
+
+
+@pytest.fixture(scope="session", params=turns("tiers", "polled", *_ONE_CONTEXT, slow=_ONE_CONTEXT))
 def system(request: pytest.FixtureRequest) -> System:
-    """Each build in turn."""
+    """Each build in turn; those with one context quickly only where a test asks for them."""
     return make_system(request.param)

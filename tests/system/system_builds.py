@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import pytest
 
 from tierv.sim.elf import Program
 from tierv.sim.firmware import Context, build_firmware
@@ -25,6 +28,14 @@ DMA_BUILDS = {
 }
 #: This project's core in every way.
 OWN_BUILDS = ("tiers", "single", "polled", *DMA_BUILDS)
+#: Take their turn with the slow tests. Of the DMA, one build is quick.
+_SLOW = ("vexriscv", "single, DMA", "polled, DMA")
+
+
+def turns(*builds: str, slow: Sequence[str] = _SLOW) -> list:
+    """For ``parametrize``: each of the builds, those of ``slow`` with the slow tests."""
+    mark = pytest.mark.slow
+    return [pytest.param(build, marks=[mark] if build in slow else []) for build in builds]
 
 
 @dataclass(frozen=True)

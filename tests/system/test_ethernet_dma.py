@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from checksums import checked_datagram
+from system_builds import DMA_BUILDS, turns
 from terminal_frames import Conversation, control_frame, peer_is_here
 from terminal_frames import udp_frame as datagram
 
@@ -32,7 +33,7 @@ LENGTHS = [*range(30), *range(30, 1473, 7), 1471, 1472]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("build", ["tiers, DMA", "single, DMA", "polled, DMA"])
+@pytest.mark.parametrize("build", turns(*DMA_BUILDS))
 def test_datagrams_of_every_length_come_back_at_line_rate(systems, build):
     payloads = [bytes((index * 7 + length) & 255 for index in range(length)) for length in LENGTHS]
     wrong = Frame(udp_frame(bytes(50), ECHO_PORT), flags=FrameFlag.BAD_FCS)
@@ -70,7 +71,7 @@ def test_shortest_frames_at_line_rate_and_four_busy_serial_ports_lose_nothing(sy
     assert (row["frames lost"], row["serial bytes lost"]) == (0, 0)
 
 
-@pytest.mark.parametrize("build", ["tiers, DMA", "single, DMA", "polled, DMA"])
+@pytest.mark.parametrize("build", turns(*DMA_BUILDS))
 def test_serial_packets_find_a_copy_also_when_frames_at_line_rate_have_all_room(systems, build):
     """Those of serial ports lie where the MAC does not reach."""
     baud, ports, count = 1_000_000, 2, 1500

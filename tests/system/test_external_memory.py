@@ -134,6 +134,7 @@ def test_a_debugger_and_a_tier_see_through_the_caches_what_the_other_writes(
         assert 12 < first < second < stopped == still < on
 
 
+@pytest.mark.slow
 def test_a_memory_whose_bytes_cannot_be_masked_loses_none():
     soc = dataclasses.replace(SOC, sdram_masks=False)
     simulation = Simulation(build_model(ModelParams(soc=soc, profile=False)))

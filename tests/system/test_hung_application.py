@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from scapy.layers.inet import ICMP, IP
 from scapy.layers.l2 import Ether
+from system_builds import turns
 from terminal_frames import HERE, HERE_MAC, THERE, THERE_MAC, Conversation, udp_frame
 
 from tierv.sim.experiments.frames import ECHO_PORT, FAST_ECHO_PORT
@@ -33,7 +34,7 @@ def ping(number: int, size: int = 18) -> bytes:
     return bytes(PEER / ICMP(id=5, seq=number) / bytes(size))
 
 
-@pytest.mark.parametrize("build", ["tiers", "single", "tiers, DMA", "single, DMA"])
+@pytest.mark.parametrize("build", turns("tiers", "single", "tiers, DMA", "single, DMA"))
 def test_ping_and_the_stack_s_echo_are_answered(systems, build):
     talk = Conversation(systems(build))
     later = talk.start + LATER
@@ -49,7 +50,7 @@ def test_ping_and_the_stack_s_echo_are_answered(systems, build):
 
 
 @pytest.mark.parametrize("sent", SENT)
-@pytest.mark.parametrize("build", ["tiers, DMA", "single, DMA"])
+@pytest.mark.parametrize("build", turns("tiers, DMA", "single, DMA"))
 def test_packets_that_come_back_untold_are_room_again(systems, build, sent):
     talk = Conversation(systems(build))
     data = udp_frame(b"for the application", ECHO_PORT, 77)

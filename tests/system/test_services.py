@@ -67,8 +67,9 @@ def test_ping_is_answered(system, size):
     check_ping(system, size)
 
 
-def test_ping_is_answered_by_another_cpu(systems):
-    check_ping(systems("vexriscv"), 57)
+@pytest.mark.parametrize("build", ["single", "vexriscv"])
+def test_ping_is_answered_with_one_context(systems, build):
+    check_ping(systems(build), 57)
 
 
 @pytest.mark.parametrize("port", [ECHO, FAST_ECHO])

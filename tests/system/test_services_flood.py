@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from system_builds import OWN_BUILDS
+from system_builds import OWN_BUILDS, turns
 from terminal_frames import Conversation, control_frame, peer_is_here, udp_frame
 
 from tierv.sim.experiments.frames import ECHO_PORT
@@ -27,7 +27,7 @@ def flood(start: int) -> list[Frame]:
     ]
 
 
-@pytest.mark.parametrize("build", OWN_BUILDS)
+@pytest.mark.parametrize("build", turns(*OWN_BUILDS))
 def test_commands_are_answered_and_echoes_go_on(systems, build):
     talk = Conversation(systems(build))
     end = talk.start + SLOT * FRAMES
@@ -41,7 +41,7 @@ def test_commands_are_answered_and_echoes_go_on(systems, build):
     assert meanwhile.count(COMMAND_PEER) > len(commands) / 3
 
 
-@pytest.mark.parametrize("build", OWN_BUILDS)
+@pytest.mark.parametrize("build", turns(*OWN_BUILDS))
 def test_serial_ports_are_served(systems, build):
     talk = Conversation(systems(build), control_frame(0, peer_is_here()))
     said = talk.run(flood(talk.start), [UartBytes(1, CHARACTERS, talk.start + GAP)], quiet=QUIET)
