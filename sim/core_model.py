@@ -21,7 +21,17 @@ from tierv.rtl.cluster import Cluster
 from tierv.rtl.params import CoreParams
 
 from .paths import build_root, locked, step
-from .verilator import SHARED_SOURCES, VERILATE_FAST, compile_all, link, trace_defines, verilate
+from .verilator import (
+    HARNESS_FLAGS,
+    SHARED_SOURCES,
+    VERILATE_FAST,
+    compile_all,
+    design_jobs,
+    in_one_piece,
+    link,
+    trace_defines,
+    verilate,
+)
 
 #: A retired instruction in the trace file: name and NumPy type of each field, little endian.
 TRACE_FIELDS = (
@@ -69,7 +79,7 @@ SOURCES = Path(__file__).resolve().parent / "core"
 #: The folder of the core's Amaranth sources.
 RTL = Path(tierv.rtl.__file__).resolve().parent
 #: More optimisation takes the compiler twice as long, and the model is no faster for it.
-_CXX_FLAGS = ("-O1", "-Wall", "-Wextra", "-Wno-unused-parameter")
+_OPTIMIZE = ("-O1",)
 
 
 def _config_header(params: CoreParams) -> str:
@@ -178,7 +188,7 @@ class CoreModel:
         sources = sorted([*SOURCES.iterdir(), *SHARED_SOURCES.iterdir()])
         for part in (text, header, *(path.read_text() for path in sources)):
             digest.update(part.encode())
-        digest.update(repr((VERILATE_FAST, _CXX_FLAGS, self._waves, self._coverage)).encode())
+        digest.update(repr((VERILATE_FAST, _OPTIMIZE, self._waves, self._coverage)).encode())
         folder = build_root() / "core" / f"tiers{self.params.tiers}-{digest.hexdigest()[:12]}"
         program = folder / "core_bench"
         with locked(folder):
@@ -207,18 +217,25 @@ class CoreModel:
             folder / "verilate.log",
         )
         flags = [
-            *_CXX_FLAGS,
             *trace_defines(kind, coverage=self._coverage),
             *(f"-I{path}" for path in (generated, folder, SHARED_SOURCES)),
         ]
+        bench = in_one_piece(
+            (source for source in sources if source.suffix == ".cpp"), generated / "all_bench.cpp"
+        )
+        objects = folder / "objects"
         jobs = [
-            (source, folder / "objects" / f"{source.stem}.o", flags)
-            for source in (*sources, *sorted(generated.glob("*.cpp")))
-            if source.suffix == ".cpp"
+            *design_jobs(generated, objects, flags, _OPTIMIZE),
+            (bench, objects / "bench.o", [*flags, *HARNESS_FLAGS]),
         ]
         compile_all(jobs, folder / "compile.log")
-        objects = [target for _, target, _ in jobs]
-        link(objects, program, kind, folder / "link.log", coverage=self._coverage)
+        link(
+            [target for _, target, _ in jobs],
+            program,
+            kind,
+            folder / "link.log",
+            coverage=self._coverage,
+        )
 
     def run(
         self, elf: Path, *options: str, timeout_s: float | None = 600, show_output: bool = False

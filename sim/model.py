@@ -32,8 +32,6 @@ _HARNESS = Path(__file__).resolve().parent / "harness"
 _VERILATE = (*verilator.VERILATE_FAST, "--public-ignore", "--top-module", "sim", "--prefix", "Vsim")
 #: More takes the compiler twice as long, and the model is no faster for it once it is profiled.
 _OPTIMIZE = ("-O1",)
-#: Of what runs once.
-_OPTIMIZE_RARE = ("-O0",)
 _PROFILE = ("-fprofile-generate", "-fprofile-update=single")
 _USE_PROFILE = ("-fprofile-use", "-fprofile-partial-training", "-Wno-missing-profile")
 _SOURCE_SUFFIXES = {".py", ".v", ".sv", ".h", ".c", ".S", ".cpp"}
@@ -111,10 +109,6 @@ def _digest(parts: Iterable[str | bytes]) -> str:
 
 def _files_digest(files: Iterable[Path]) -> str:
     return _digest(data for path in files for data in (path.name, path.read_bytes()))
-
-
-def _includes(files: Iterable[Path]) -> str:
-    return "".join(f'#include "{path}"\n' for path in files)
 
 
 def generator_digest(params: object, parts: Iterable[str] = ("rtl", "soc", "sim")) -> str:
@@ -195,15 +189,7 @@ class _Builder:
 
     def _compile_design(self, flags: Iterable[str]) -> None:
         own = [f"-I{self.verilated}", *verilator.trace_defines(self.params.trace)]
-        files = sorted(self.verilated.glob("Vsim*.cpp"))
-        jobs = []
-        for part, optimize in (("fast", _OPTIMIZE), ("rare", _OPTIMIZE_RARE)):
-            chosen = [path for path in files if ("Slow" in path.name) == (part == "rare")]
-            source = self.verilated / f"all_{part}.cpp"
-            source.write_text(_includes(chosen))
-            part_flags = flags if part == "fast" else ()
-            target = self.objects / f"design_{part}.o"
-            jobs.append((source, target, [*own, *optimize, *part_flags]))
+        jobs = verilator.design_jobs(self.verilated, self.objects, own, (*_OPTIMIZE, *flags))
         verilator.compile_all(jobs, self.log)
 
     def _build_harness(self, design: Design, flags: Iterable[str] = ()) -> None:
@@ -222,9 +208,8 @@ class _Builder:
         stamp = self.objects / "harness.stamp"
         harness = self.objects / "harness.o"
         if not harness.exists() or not stamp.exists() or stamp.read_text() != made_of:
-            # In one piece: Verilator's headers take longer to compile than the harness.
-            source = self.verilated / "all_harness.cpp"
-            source.write_text(_includes(sorted(_HARNESS.glob("*.cpp"))))
+            parts = sorted(_HARNESS.glob("*.cpp"))
+            source = verilator.in_one_piece(parts, self.verilated / "all_harness.cpp")
             with step("  compiling the harness"):
                 verilator.compile_all([(source, harness, own)], self.log)
             stamp.write_text(made_of)

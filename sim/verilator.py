@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -89,6 +89,10 @@ VERILATE_FAST = (
 SHARED_SOURCES = Path(__file__).resolve().parent / "shared"
 #: Of C++ that goes with a model, for its code and for warnings.
 HARNESS_FLAGS = ("-O1", "-Wall", "-Wextra")
+#: Of what runs once.
+_OPTIMIZE_RARE = ("-O0",)
+#: A source, its object and the compiler's flags.
+Compilation = tuple[Path, Path, Sequence[str]]
 
 
 def verilate(arguments: Sequence[str | Path], folder: Path, log: Path) -> None:
@@ -99,16 +103,38 @@ def verilate(arguments: Sequence[str | Path], folder: Path, log: Path) -> None:
     run_logged(command, log, env=verilator_env())
 
 
+def in_one_piece(files: Iterable[Path], source: Path) -> Path:
+    """Write a source that includes the files: most take less time than Verilator's headers."""
+    source.write_text("".join(f'#include "{path}"\n' for path in files))
+    return source
+
+
+def design_jobs(
+    generated: Path, objects: Path, flags: Sequence[str], optimize: Sequence[str]
+) -> list[Compilation]:
+    """For ``compile_all``: what Verilator wrote to ``generated``, in two pieces.
+
+    ``optimize`` are the flags of what runs often, beside ``flags``.
+    """
+    files = sorted(generated.glob("V*.cpp"))
+    jobs = []
+    for part, own in (("fast", optimize), ("rare", _OPTIMIZE_RARE)):
+        chosen = [path for path in files if ("Slow" in path.name) == (part == "rare")]
+        source = in_one_piece(chosen, generated / f"all_{part}.cpp")
+        jobs.append((source, objects / f"design_{part}.o", [*flags, *own]))
+    return jobs
+
+
 def include_flags() -> list[str]:
     """Compiler flags that find Verilator's headers."""
     include = verilator_root() / "include"
     return [CXX_STANDARD, "-isystem", str(include), "-isystem", str(include / "vltstd")]
 
 
-def compile_all(jobs: Sequence[tuple[Path, Path, Sequence[str]]], log: Path) -> None:
-    """Compile each (source, object, flags), several at a time."""
+def compile_all(jobs: Sequence[Compilation], log: Path) -> None:
+    """Compile each, several at a time."""
 
-    def compile_one(job: tuple[Path, Path, Sequence[str]]) -> None:
+    def compile_one(job: Compilation) -> None:
         source, target, flags = job
         own_log = log.with_name(f"{target.stem}.log")
         own_log.unlink(missing_ok=True)

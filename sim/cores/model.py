@@ -26,6 +26,8 @@ from ..verilator import (
     SHARED_SOURCES,
     VERILATE_FAST,
     compile_all,
+    design_jobs,
+    in_one_piece,
     link,
     trace_defines,
     verilate,
@@ -250,10 +252,6 @@ def build(hardware: Hardware) -> Path:
     return program
 
 
-def _includes(files: Sequence[Path]) -> str:
-    return "".join(f'#include "{path}"\n' for path in files)
-
-
 def _compile(hardware: Hardware, folder: Path, program: Path) -> None:
     generated, objects = folder / "verilated", folder / "objects"
     settings = folder / "visible.vlt"
@@ -268,16 +266,12 @@ def _compile(hardware: Hardware, folder: Path, program: Path) -> None:
     (generated / "trace_record.h").write_text(_trace_header())
     include = (generated, _HARNESS, CORE_SOURCES, SHARED_SOURCES)
     flags = [*trace_defines(None), *(f"-I{path}" for path in include)]
-    design = sorted(generated.glob("Vcore*.cpp"))
-    jobs = []
-    for part, optimize in (("fast", "-O3"), ("slow", "-O1")):
-        chosen = [path for path in design if ("Slow" in path.name) == (part == "slow")]
-        source = generated / f"all_{part}.cpp"
-        source.write_text(_includes(chosen))
-        jobs.append((source, objects / f"{part}.o", [*flags, optimize]))
-    harness = (_HARNESS / "main.cpp", _HARNESS / "device.cpp", _HARNESS / f"{hardware.driver}.cpp")
-    for source in (*harness, _SHARED[1]):
-        jobs.append((source, objects / f"{source.stem}.o", [*flags, *HARNESS_FLAGS]))
+    own = (_HARNESS / f"{name}.cpp" for name in ("main", "device", hardware.driver))
+    harness = in_one_piece((*own, _SHARED[1]), generated / "all_harness.cpp")
+    jobs = [
+        *design_jobs(generated, objects, flags, ("-O3",)),
+        (harness, objects / "harness.o", [*flags, *HARNESS_FLAGS]),
+    ]
     compile_all(jobs, folder / "compile.log")
     partial = program.with_suffix(".partial")
     link([target for _, target, _ in jobs], partial, None, folder / "link.log")

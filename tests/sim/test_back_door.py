@@ -106,7 +106,7 @@ def test_memories_may_have_other_sizes():
         main_ram_bytes=0,
         **{f"{name}_bytes": size for name, size in sizes.items()},
     )
-    model = build_model(ModelParams(soc=soc))
+    model = build_model(ModelParams(soc=soc, profile=False))
     for name, size in sizes.items():
         end = ORIGINS[name] + size
         last, next_to_it = (

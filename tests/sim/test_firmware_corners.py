@@ -10,15 +10,23 @@ from tierv.sim.model import simulation_params
 
 CORNERS = {
     "no serial ports": {"uarts": 0},
-    "two tiers, shortest FIFOs": {
+    "least": {
         "cpu_variant": "tiers2",
         "uarts": 1,
         "uart_receive_bytes": 1,
         "uart_transmit_bytes": 1,
+        "uart_stamps": False,
+        "echo_bins": 0,
+        "eth_rx_slots": 2,
+        "eth_tx_slots": 2,
     },
-    "longest FIFOs": {"uart_receive_bytes": 256, "uart_transmit_bytes": 256, "eth_dma": True},
-    "least": {"uart_stamps": False, "echo_bins": 0, "eth_rx_slots": 2, "eth_tx_slots": 2},
-    "fullest local memory": {"uarts": 16, "cpu_variant": "tiers8", "eth_dma": True},
+    "fullest local memory": {
+        "cpu_variant": "tiers8",
+        "uarts": 16,
+        "uart_receive_bytes": 256,
+        "uart_transmit_bytes": 256,
+        "eth_dma": True,
+    },
     "interrupts of another kind": {"cpu": "picorv32"},
 }
 

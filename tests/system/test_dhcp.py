@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from dhcp_lan import DISCOVER, LEASED, REQUEST, SERVER, Lan, ping, pongs
+from system_builds import turns
 
 from tierv.sim.firmware import compile_firmware
 from tierv.sim.paths import build_root
@@ -19,7 +20,7 @@ DEFINES = ("NETWORK_DHCP=1", f"NETWORK_SECOND_CYCLES={SECOND}", "DHCP_SPREAD_S=1
 LEASE_S = 12
 
 
-@pytest.fixture(params=["tiers", "single"])
+@pytest.fixture(params=turns("tiers", "single", slow=["single"]))
 def asking(request, systems):
     """A build, and the firmware that asks from the beginning; ``make -C firmware DEFINES=..``."""
     system = systems(request.param)

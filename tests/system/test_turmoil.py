@@ -61,7 +61,7 @@ def check_after(system, seed: int, cycles: int, tiers: int) -> None:
 
 @pytest.mark.parametrize("build", ["tiers", "tiers, DMA", "polled"])
 def test_services_work_after_turmoil(systems, build):
-    check_after(systems(build), seed=1, cycles=2_000_000, tiers=3)
+    check_after(systems(build), seed=1, cycles=1_000_000, tiers=3)
 
 
 @pytest.mark.slow
