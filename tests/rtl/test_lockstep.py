@@ -25,7 +25,7 @@ def check(cases: Iterable[Case]) -> int:
 
 @pytest.mark.parametrize(
     "core",
-    # With two tiers there are others.
+    # Others have two tiers, too.
     [pytest.param(core, marks=[pytest.mark.slow] if core == "2" else []) for core in CORES],
 )
 def test_random_programs_do_what_spike_does(core: str) -> None:

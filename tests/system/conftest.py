@@ -9,14 +9,14 @@ from system_builds import System, make_system, turns
 
 pytest.register_assert_rewrite("soak")
 
+#: Slow here; the third with one context, which polls, differs most from the tiers and is quick.
+_ONE_CONTEXT = ("single", "vexriscv")
+
 
 @pytest.fixture(scope="session")
 def systems() -> Callable[[str], System]:
     """Makes a build by its name in ``BUILDS`` or ``DMA_BUILDS``."""
     return make_system
-
-
-_ONE_CONTEXT = ("single", "vexriscv")
 
 
 @pytest.fixture(scope="session", params=turns("tiers", "polled", *_ONE_CONTEXT, slow=_ONE_CONTEXT))
