@@ -25,10 +25,7 @@ from .verilator import (
     HARNESS_FLAGS,
     SHARED_SOURCES,
     VERILATE_FAST,
-    compile_all,
-    design_jobs,
-    in_one_piece,
-    link,
+    build_program,
     trace_defines,
     verilate,
 )
@@ -184,11 +181,11 @@ class CoreModel:
         own = given or core_verilog(Cluster, self.params, "cluster", sources=self._coverage)
         text = own.read_text()
         header = _config_header(self.params)
-        digest = hashlib.sha256()
+        digest, flags = hashlib.sha256(), (_OPTIMIZE, HARNESS_FLAGS)
         sources = sorted([*SOURCES.iterdir(), *SHARED_SOURCES.iterdir()])
         for part in (text, header, *(path.read_text() for path in sources)):
             digest.update(part.encode())
-        digest.update(repr((VERILATE_FAST, _OPTIMIZE, self._waves, self._coverage)).encode())
+        digest.update(repr((VERILATE_FAST, flags, self._waves, self._coverage)).encode())
         folder = build_root() / "core" / f"tiers{self.params.tiers}-{digest.hexdigest()[:12]}"
         program = folder / "core_bench"
         with locked(folder):
@@ -220,22 +217,9 @@ class CoreModel:
             *trace_defines(kind, coverage=self._coverage),
             *(f"-I{path}" for path in (generated, folder, SHARED_SOURCES)),
         ]
-        bench = in_one_piece(
-            (source for source in sources if source.suffix == ".cpp"), generated / "all_bench.cpp"
-        )
-        objects = folder / "objects"
-        jobs = [
-            *design_jobs(generated, objects, flags, _OPTIMIZE),
-            (bench, objects / "bench.o", [*flags, *HARNESS_FLAGS]),
-        ]
-        compile_all(jobs, folder / "compile.log")
-        link(
-            [target for _, target, _ in jobs],
-            program,
-            kind,
-            folder / "link.log",
-            coverage=self._coverage,
-        )
+        bench = [source for source in sources if source.suffix == ".cpp"]
+        coverage = self._coverage
+        build_program(generated, bench, program, flags, _OPTIMIZE, kind, coverage=coverage)
 
     def run(
         self, elf: Path, *options: str, timeout_s: float | None = 600, show_output: bool = False

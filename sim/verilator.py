@@ -191,3 +191,32 @@ def link(
     libraries = ["-pthread", "-latomic", *(["-lz", "-llz4"] if trace == "fst" else [])]
     inputs = [*objects, *library(trace, coverage=coverage)]
     run_logged(["g++", *flags, *inputs, *libraries, "-o", program], log)
+
+
+def build_program(
+    generated: Path,
+    harness: Iterable[Path],
+    program: Path,
+    flags: Sequence[str],
+    optimize: Sequence[str],
+    trace: str | None = None,
+    *,
+    coverage: bool = False,
+) -> None:
+    """Compile what Verilator wrote to ``generated`` and the sources of a harness, and link them.
+
+    Objects and logs end up beside ``generated``. ``flags`` are for all, ``optimize`` for what runs
+    often. The program is there when it is complete.
+    """
+    folder = generated.parent
+    objects = folder / "objects"
+    source = in_one_piece(harness, generated / "all_harness.cpp")
+    jobs = [
+        *design_jobs(generated, objects, flags, optimize),
+        (source, objects / "harness.o", [*flags, *HARNESS_FLAGS]),
+    ]
+    compile_all(jobs, folder / "compile.log")
+    partial = program.with_suffix(".partial")
+    targets = [target for _, target, _ in jobs]
+    link(targets, partial, trace, folder / "link.log", coverage=coverage)
+    partial.rename(program)

@@ -25,10 +25,7 @@ from ..verilator import (
     HARNESS_FLAGS,
     SHARED_SOURCES,
     VERILATE_FAST,
-    compile_all,
-    design_jobs,
-    in_one_piece,
-    link,
+    build_program,
     trace_defines,
     verilate,
 )
@@ -253,7 +250,7 @@ def build(hardware: Hardware) -> Path:
 
 
 def _compile(hardware: Hardware, folder: Path, program: Path) -> None:
-    generated, objects = folder / "verilated", folder / "objects"
+    generated = folder / "verilated"
     settings = folder / "visible.vlt"
     module = hardware.visible_in or hardware.top
     lines = [f'public_flat_rd -module "{module}" -var "{name}"' for name in hardware.visible]
@@ -267,12 +264,4 @@ def _compile(hardware: Hardware, folder: Path, program: Path) -> None:
     include = (generated, _HARNESS, CORE_SOURCES, SHARED_SOURCES)
     flags = [*trace_defines(None), *(f"-I{path}" for path in include)]
     own = (_HARNESS / f"{name}.cpp" for name in ("main", "device", hardware.driver))
-    harness = in_one_piece((*own, _SHARED[1]), generated / "all_harness.cpp")
-    jobs = [
-        *design_jobs(generated, objects, flags, ("-O3",)),
-        (harness, objects / "harness.o", [*flags, *HARNESS_FLAGS]),
-    ]
-    compile_all(jobs, folder / "compile.log")
-    partial = program.with_suffix(".partial")
-    link([target for _, target, _ in jobs], partial, None, folder / "link.log")
-    partial.rename(program)
+    build_program(generated, (*own, _SHARED[1]), program, flags, ("-O3",))
