@@ -14,11 +14,12 @@ from tierv.sim.run import Simulation
 BAUD, BYTES = 921_600, 4_096
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("build", "variant", "context"),
     [
         (Build.BANKED, "standard", Context.TIERS),
-        pytest.param(Build.SINGLE, "single", Context.SINGLE, marks=pytest.mark.slow),
+        (Build.SINGLE, "single", Context.SINGLE),
     ],
 )
 def test_nothing_is_lost_at_the_fastest_speed(build, variant, context):
