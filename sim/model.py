@@ -144,6 +144,8 @@ class _Builder:
                 return model
             say(f"model {self.params.name}:")
             self.log.unlink(missing_ok=True)
+            # What is built is not what it was until all is done; the translation may still be.
+            self._write_stamp({name: stamp[name] for name in stamp if name != "generator"})
             with step("  putting the SoC together"):
                 design = elaborate(self.params.soc, self.folder / "soc")
             verilog = _digest([design.digest, *_VERILATE, *_OPTIMIZE, repr(self.params)])

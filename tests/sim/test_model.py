@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 from litex.soc.cores.cpu import CPUS
@@ -35,6 +36,38 @@ def test_a_changed_source_is_noticed_but_the_same_verilog_not_compiled(model, mo
     assert build_model(model.params) == model
     monkeypatch.undo()
     build_model(model.params)
+
+
+def test_what_a_failed_elaboration_has_emptied_is_built_again_but_not_translated(
+    monkeypatch, tmp_path
+):
+    sources, translated, put_together = ["one"], [], []
+
+    def put_soc_together(_soc, folder):
+        put_together.append(sources[0])
+        if sources[0] == "wrong":
+            raise ValueError("wrong")
+        return SimpleNamespace(digest="the same Verilog")
+
+    def link(builder, _design):
+        (builder.folder / "simulation").touch()
+
+    builder = model_module._Builder
+    monkeypatch.setattr(model_module, "build_root", lambda: tmp_path)
+    monkeypatch.setattr(model_module, "generator_digest", lambda _params: sources[0])
+    monkeypatch.setattr(model_module, "elaborate", put_soc_together)
+    monkeypatch.setattr(builder, "_build_design", lambda _self, design: translated.append(design))
+    monkeypatch.setattr(builder, "_build_harness", link)
+    params = ModelParams(soc=simulation_params(cpu="vexriscv"))
+    build_model(params)
+    sources[0] = "wrong"
+    with pytest.raises(ValueError, match="wrong"):
+        build_model(params)
+    sources[0] = "one"
+    build_model(params)
+    build_model(params)
+    assert put_together == ["one", "wrong", "one"]
+    assert len(translated) == 1
 
 
 def test_configurations_have_names_of_their_own():
