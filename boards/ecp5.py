@@ -30,6 +30,8 @@ sys.exit(yowasp_runtime.run_wasm(*module, resources=["share"], argv=words))
 """
 #: The line of the emitted script that calls nextpnr: device, package and speed.
 _DEVICE = re.compile(r"^nextpnr-ecp5 .*?(--(?:um5?g?-)?\d+k) --package (\S+) --speed (\d)", re.M)
+#: Of the files of a project that say what the hardware is, and at which pins.
+_DESIGN_SUFFIXES = (".v", ".lpf")
 #: Bytes of a block RAM, without its parity bits.
 _BLOCK_RAM_BYTES = 2048
 #: Of place and route, tried in turn, and how that is said.
@@ -143,19 +145,40 @@ class Ecp5Flow:
         total = hashlib.sha256(repr((tool_versions(), self.seeds)).encode())
         for path in sorted(self.project.gateware.iterdir()):
             if path.is_file():
-                text = path.read_text()
-                if path == self.project.source(".v"):
-                    text = sorted_blocks(text)
-                total.update(f"{path.name}\n{text}\0".encode())
+                total.update(f"{path.name}\n{self._text(path)}\0".encode())
         return total.hexdigest()
+
+    def _text(self, path: Path) -> str:
+        """A file of the project or of its routed copy, the same for the same design."""
+        text = path.read_text()
+        return sorted_blocks(text) if path.name == self.project.source(".v").name else text
+
+    def _check_design(self) -> None:
+        """Raises ``BuildError`` unless Verilog and pins of the project are those that were routed.
+
+        Emitting a project leaves the design that was routed before.
+        """
+        folders = (self.folder, self.project.gateware)
+        files = [path for folder in folders for path in folder.glob("*")]
+        names = {path.name for path in files if path.suffix in _DESIGN_SUFFIXES}
+        for name in sorted(names):
+            routed, emitted = (folder / name for folder in folders)
+            both = routed.exists() and emitted.exists()
+            if not both or self._text(routed) != self._text(emitted):
+                raise BuildError(
+                    f"what has been routed is not the project's design, {routed} not {emitted}:"
+                    f" make bitstream {self.project.board.make_arguments}"
+                )
 
     def route(self) -> Routed:
         """Synthesise, place and route, unless that has been done for the same project and seeds.
 
-        Raises ``BuildError`` if a tool is missing or fails, ``TimingError`` for a missed clock.
+        Raises ``BuildError`` if a tool is missing or fails, ``TimingError`` for a missed clock;
+        there is no bitstream then.
         """
         stamp = self.folder / "stamp"
         with locked(self.project.folder / "lock"):
+            self.bitstream.unlink(missing_ok=True)
             digest = self._digest()
             if not (stamp.exists() and stamp.read_text() == digest):
                 self._route_anew()
@@ -201,8 +224,8 @@ class Ecp5Flow:
         """Put a program into the routed design; returns the bitstream.
 
         ``images`` are the contents of the local memories. Raises ``BuildError`` if nothing has
-        been routed, or if the design's memories are not found again, ``TimingError`` for a design
-        that misses a clock.
+        been routed, or not the project as it is now, or if the design's memories are not found
+        again, ``TimingError`` for a design that misses a clock.
         """
         folder = self._packing_folder()
         sizes = self.project.memory_bytes
@@ -240,6 +263,7 @@ class Ecp5Flow:
                 f" make bitstream {self.project.board.make_arguments}"
             )
         check_timing(read_report(self.report.read_text()))
+        self._check_design()
         folder = self.project.folder / "packed"
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(self._config, folder / "from.config")

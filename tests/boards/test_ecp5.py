@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+
+import pytest
+
 from tierv.boards.ecp5 import Ecp5Flow, Routed
 from tierv.boards.project import Project
 from tierv.boards.registry import BOARDS
+from tierv.sim.paths import BuildError
 
 BLOCK = """\
 always @(*) begin
@@ -44,3 +49,52 @@ def test_a_design_is_routed_anew_if_lines_change_places_but_not_if_blocks_do(mon
         (project.gateware / name).write_text(text)
         Ecp5Flow(project).route()
         assert len(routed) == count, text
+
+
+@pytest.fixture
+def routed(elsewhere, monkeypatch) -> Ecp5Flow:
+    """A project that has been placed and routed, as far as packing sees it."""
+    monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
+    monkeypatch.setattr("tierv.boards.ecp5.read_report", lambda text: Routed((), {}))
+    project = Project(BOARDS["ecpix5"])
+    project.gateware.mkdir(parents=True)
+    (project.gateware / "ecpix5.v").write_text(f"// One time\n{ASSIGNMENT}{BLOCK}")
+    for name in ("port.v", "ecpix5.lpf", "itcm_0_0.init"):
+        (project.gateware / name).write_text(f"{name}\n")
+    flow = Ecp5Flow(project)
+    shutil.copytree(project.gateware, flow.folder)
+    (flow.folder / "routed.config").touch()
+    flow.report.touch()
+    return flow
+
+
+def test_the_same_design_in_another_order_and_with_other_contents_is_packed(routed, monkeypatch):
+    monkeypatch.setattr(Ecp5Flow, "_packed", lambda self, config: self.bitstream)
+    (routed.project.gateware / "ecpix5.v").write_text(f"// Another time\n{BLOCK}{ASSIGNMENT}")
+    (routed.project.gateware / "itcm_0_0.init").unlink()
+    assert routed.pack_as_routed() == routed.bitstream
+
+
+@pytest.mark.parametrize("name", ["ecpix5.v", "port.v", "added.v", "ecpix5.lpf"])
+@pytest.mark.parametrize("text", ["assign one = three;\n", None])
+def test_another_design_than_the_project_s_gets_no_firmware(routed, name, text):
+    emitted, old = routed.project.gateware / name, routed.folder / name
+    if text is None:
+        old.touch()
+        emitted.unlink(missing_ok=True)
+    else:
+        emitted.write_text(text)
+    message = f"not the project's design, {old} not {emitted}: make bitstream BOARD=ecpix5"
+    with pytest.raises(BuildError, match=message):
+        routed.pack({})
+
+
+def test_a_design_that_cannot_be_routed_leaves_no_older_bitstream(routed, monkeypatch):
+    def fail(self):
+        raise BuildError("yosys failed")
+
+    monkeypatch.setattr(Ecp5Flow, "_route_anew", fail)
+    routed.bitstream.write_text("old")
+    with pytest.raises(BuildError, match="yosys failed"):
+        routed.route()
+    assert not routed.bitstream.exists()
