@@ -40,6 +40,11 @@ def _run(experiment: Experiment, bench: Bench, settings: Settings, console: Cons
             f"length of {experiment.id} must be at least {experiment.least_length}"
             f" {experiment.length_unit}, not {settings.length}"
         )
+    if experiment.most_length is not None and settings.length > experiment.most_length:
+        raise ValueError(
+            f"length of {experiment.id} must be at most {experiment.most_length}"
+            f" {experiment.length_unit}, not {settings.length}"
+        )
     outcome = experiment.run(bench, settings, _progress_of(experiment))
     report.write(experiment, settings, outcome)
     report.show(experiment, settings, outcome, console)

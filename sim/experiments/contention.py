@@ -43,6 +43,8 @@ _LEAD, _FIRST_LEAD = 30, (150, 300)
 #: Bits of a byte until it is in the FIFO: to the middle of its stop bit.
 _RECEIVED_BITS = 9.5
 _PERIOD_US = 3_600
+#: Of which the firmware keeps the waits (``firmware/apps/contention.c``).
+MOST_COLLISIONS = 4_096
 
 
 class Order(enum.IntEnum):
@@ -95,6 +97,7 @@ class Contention(Experiment):
     length_unit = "collisions"
     short_length = 40
     full_length = 1_000
+    most_length = MOST_COLLISIONS
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """Each order on S and B; only B has tiers to give away."""

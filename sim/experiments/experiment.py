@@ -73,6 +73,8 @@ class Experiment(abc.ABC):
     full_length: int
     #: Below it there is nothing to measure.
     least_length: int = 1
+    #: Above it there is no room for what is to be measured; None: there always is.
+    most_length: int | None = None
     #: Whether ``Settings.trace`` is of use.
     takes_trace: bool = False
 

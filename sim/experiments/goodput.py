@@ -28,6 +28,10 @@ _FIFO_BYTES = 16
 #: Bytes of an IP packet, and of its payload behind 40 bytes of IP and TCP headers.
 _PACKET_BYTES = 576
 _PAYLOAD_BYTES = _PACKET_BYTES - 40
+#: Packets of a port of which the firmware keeps whether they arrived
+#: (``firmware/apps/goodput.c``); on the line they have an END on either side.
+MOST_PACKETS = 2_048
+_LEAST_LINE_BYTES = _PACKET_BYTES + 2
 #: All services at once, so many times a second, at random: how often is not published.
 _LOCK_OUTS_PER_S = (10, 20, 100)
 #: The published goodput before and after.
@@ -75,6 +79,7 @@ class Goodput(Experiment):
     length_unit = "seconds of the line"
     short_length = 3
     full_length = 10
+    most_length = int(MOST_PACKETS * _LEAST_LINE_BYTES / LINE_RATE)
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """All rates of lock-outs, in the usual order and tuned, on S and B."""

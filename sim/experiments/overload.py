@@ -10,6 +10,7 @@ from ..model import SIMULATION_BAUD
 from .bench import Bench, Build
 from .experiment import Experiment, Outcome, Progress, Settings
 from .overload_trial import (
+    LEAST_FLOOD_CYCLES,
     LIN_BAUD,
     SERVICES,
     Quiet,
@@ -57,6 +58,7 @@ class Overload(Experiment):
     length_unit = "cycles of flood"
     short_length = 3_000_000
     full_length = 20_000_000
+    least_length = LEAST_FLOOD_CYCLES
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """Sustained rates first, then every case."""

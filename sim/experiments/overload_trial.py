@@ -39,6 +39,9 @@ _MII_HZ, _MOST_DOUBLINGS = 25_000_000, 5
 #: The search for the sustained rate: intervals in cycles, in the shortest of which ten frames could
 #: come, and how well it knows the result.
 _SHORTEST, _LONGEST, _PRECISION = 336.0, 6_400.0, 1.05
+#: For the search the flood is so many times shorter, and must have a frame at any interval.
+_SEARCH_SHORTER = 4
+LEAST_FLOOD_CYCLES = _SEARCH_SHORTER * (math.ceil(_LONGEST) + 1)
 #: Most builds sustain about so much.
 _USUAL, _STEP = 1_200.0, 1.3
 #: LIN nodes, and the ports that the terminal server has; each of these gets bytes without a pause.
@@ -99,7 +102,7 @@ def sustained_interval(setup: Setup, service: str, settings: Settings) -> float:
 
     def survives(rate: float) -> bool:
         interval = 1 / rate
-        flood = _flood(service, start, settings.length // 4, interval)
+        flood = _flood(service, start, settings.length // _SEARCH_SHORTER, interval)
         result = setup.run(
             cycles=flood[-1].cycle + _TAIL_CYCLES,
             frames=[*introduction, *flood],

@@ -13,7 +13,7 @@ from .bench import Bench, Build, Setup
 from .experiment import Experiment, Outcome, Progress, Settings
 from .frames import arp_reply, arp_request
 from .rfc2544_plot import Curve, plot_throughput
-from .rfc2544_trial import SHORT_SIZES, SIZES, Target, measure
+from .rfc2544_trial import MOST_FRAMES, SHORT_SIZES, SIZES, Target, measure
 
 _SERVICES = ("echo", "sink")
 #: Time in which every program gets ready, the slowest core's too.
@@ -73,6 +73,7 @@ class Peers(Experiment):
     length_unit = "frames in a trial"
     short_length = 200
     full_length = 5_000
+    most_length = MOST_FRAMES
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """Every core and stack, service and size."""

@@ -11,6 +11,7 @@ from .experiment import Experiment, Outcome, Progress, Settings
 from .plots import COLOURS
 from .rfc2544_plot import Curve, plot_throughput
 from .rfc2544_trial import (
+    MOST_FRAMES,
     SERVICES,
     SHORT_SIZES,
     SIZES,
@@ -36,6 +37,7 @@ class Rfc2544(Experiment):
     length_unit = "frames in a trial"
     short_length = 250
     full_length = 5_000
+    most_length = MOST_FRAMES
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """Every MAC, service, size and build."""

@@ -33,6 +33,10 @@ SIZES = (64, 128, 256, 512, 1024, 1280, 1518)
 SHORT_SIZES = (64, 512, 1518)
 #: What the firmware does with the frames, and the port for it.
 SERVICES = {"echo": ECHO_PORT, "echo in the stack": FAST_ECHO_PORT, "sink": SINK_PORT}
+#: Of the number in each frame of a trial.
+_NUMBER_BYTES = 2
+#: Frames of a trial that have numbers of their own.
+MOST_FRAMES = 1 << 8 * _NUMBER_BYTES
 #: The firmware is ready long before the introduction.
 _READY = 150_000
 _INTRODUCTION = 50_000
@@ -151,7 +155,8 @@ def _rate(size: int, cycles: float, settings: Settings) -> float:
 
 def _number(number: int) -> bytes:
     """Bytes for the number of a frame, which all have the same checksum."""
-    return number.to_bytes(2, "big") + (number ^ 0xFFFF).to_bytes(2, "big")
+    both = (number, number ^ (MOST_FRAMES - 1))
+    return b"".join(one.to_bytes(_NUMBER_BYTES, "big") for one in both)
 
 
 @cache
@@ -167,7 +172,7 @@ def _numbered(content: bytes, number: int) -> bytes:
 
 
 def _number_of(frame: bytes) -> int:
-    return int.from_bytes(frame[UDP_HEADERS_BYTES : UDP_HEADERS_BYTES + 2], "big")
+    return int.from_bytes(frame[UDP_HEADERS_BYTES : UDP_HEADERS_BYTES + _NUMBER_BYTES], "big")
 
 
 def _run(target: Target, service: str, size: int, interval: float, settings: Settings) -> _Trial:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tierv.sim.experiments import EXPERIMENTS, report, saturation, shares, switch, traffic
+from tierv.sim.experiments import (
+    EXPERIMENTS,
+    contention,
+    goodput,
+    report,
+    saturation,
+    shares,
+    switch,
+    traffic,
+)
 from tierv.sim.experiments.__main__ import main
 from tierv.sim.experiments.bench import Bench, Build
 from tierv.sim.experiments.experiment import Outcome, Settings
@@ -20,6 +31,7 @@ from tierv.sim.experiments.shares import cycles_by_tier
 from tierv.sim.records import DTYPES
 
 CLOCK_HZ = 100_000_000
+APPS = Path(__file__).resolve().parent.parent.parent / "firmware/apps"
 
 
 @pytest.fixture(scope="module")
@@ -242,6 +254,63 @@ def test_results_are_written_as_json_and_as_a_plot(bench, monkeypatch, tmp_path)
     assert config["soc"]["eth_rx_slots"] == 8
     assert (tmp_path / "E1.png").read_bytes().startswith(b"\x89PNG")
     assert "passed" in done.output
+
+
+#: The last length that can be measured, the next that can't, and what is said of it.
+LENGTHS = {
+    "E7": (65_536, 65_537, "at most 65536 frames in a trial"),
+    "E10": (4_096, 4_097, "at most 4096 collisions"),
+    "E12": (411, 412, "at most 411 seconds of the line"),
+    "E15": (25_604, 25_603, "at least 25604 cycles of flood"),
+    "E16": (65_536, 65_537, "at most 65536 frames in a trial"),
+    "E18": (10_347, 10_348, "at most 10347 frames in a trial"),
+}
+
+
+@pytest.mark.parametrize("identity", LENGTHS)
+def test_a_length_beyond_what_can_be_measured_is_refused_before_anything_runs(
+    monkeypatch, identity
+):
+    def begin(*_arguments):
+        raise ValueError("has begun")
+
+    monkeypatch.setattr(type(EXPERIMENTS[identity]), "run", begin)
+    last, beyond, limit = LENGTHS[identity]
+    message = f"length of {identity} must be {limit}, not {beyond}"
+    for length, said in ((last, "has begun"), (beyond, message)):
+        done = CliRunner().invoke(main, [identity, "--length", str(length)])
+        assert done.exit_code == 1
+        assert said in done.output
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda one: one.id)
+def test_the_short_and_the_full_length_can_be_measured(experiment):
+    most = experiment.most_length or math.inf
+    assert experiment.least_length <= experiment.short_length <= experiment.full_length <= most
+
+
+@pytest.mark.parametrize(
+    ("app", "name", "most"),
+    [
+        ("contention", "MOST_COLLISIONS", contention.MOST_COLLISIONS),
+        ("goodput", "MOST_PACKETS", goodput.MOST_PACKETS),
+        ("trace", "MOST_SENDS", traffic.MOST_SENDS),
+    ],
+)
+def test_the_room_is_that_of_the_firmware(app, name, most):
+    source = (APPS / f"{app}.c").read_text()
+    assert re.search(rf"\b{name} = (\d+)\b", source)[1] == str(most)
+
+
+def test_the_firmware_has_room_for_the_packets_of_the_longest_line(monkeypatch):
+    monkeypatch.setattr(goodput, "_packet", lambda _number, _chance: bytes(576))
+    longest = EXPERIMENTS["E12"].most_length
+
+    def packets(length: int) -> int:
+        settings = Settings(seed=1, clock_hz=CLOCK_HZ, length=length)
+        return goodput._stimulus(1, goodput._CASES[0], settings)[2][0]
+
+    assert packets(longest) <= goodput.MOST_PACKETS < packets(longest + 1)
 
 
 @pytest.mark.parametrize(

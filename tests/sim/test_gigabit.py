@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tierv.sim.experiments import gigabit, rfc2544_trial
 from tierv.sim.experiments.bench import Build
 from tierv.sim.experiments.experiment import Settings
 from tierv.sim.experiments.gigabit import Gigabit, passes
@@ -80,6 +81,26 @@ def test_a_full_run_has_more_services_and_sizes(monkeypatch):
     short, full = (run(2_000, length)[0] for length in (10, 20))
     assert len(short.rows) == 2 * 3 * len(Build)
     assert len(full.rows) == 3 * 7 * len(Build)
+
+
+def test_the_frames_of_the_longest_trial_have_numbers_of_their_own(monkeypatch):
+    lengths = []
+
+    def saturate(_target, _service, _size, settings):
+        lengths.append(settings.length)
+        return {}
+
+    monkeypatch.setattr(gigabit, "measure", lambda *_: {})
+    monkeypatch.setattr(gigabit, "saturate", saturate)
+    for length in (Gigabit.most_length, Gigabit.most_length + 1):
+        settings = Settings(seed=1, clock_hz=CLOCK_HZ, length=length)
+        gigabit._measure(None, "echo", 64, settings)
+    assert lengths[0] <= rfc2544_trial.MOST_FRAMES < lengths[1]
+    last = rfc2544_trial.MOST_FRAMES - 1
+    frame = rfc2544_trial._numbered(bytes(60), last)
+    assert rfc2544_trial._number_of(frame) == last
+    with pytest.raises(OverflowError):
+        rfc2544_trial._numbered(bytes(60), last + 1)
 
 
 def test_only_long_frames_of_b_decide():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,6 +61,13 @@ def test_bytes_that_were_not_sent_are_no_loss_but_an_error():
     assert overload_trial.is_part(b"acd", b"abcd")
     assert overload_trial.is_part(b"", b"abcd")
     assert not overload_trial.is_part(b"adc", b"abcd")
+
+
+def test_the_shortest_flood_has_a_frame_at_every_rate_that_is_tried():
+    lost = SimpleNamespace(values={"discarded_datagrams": -1})
+    setup = SimpleNamespace(run=lambda **_: lost)
+    settings = Settings(seed=1, clock_hz=CLOCK_HZ, length=overload.Overload.least_length)
+    assert overload_trial.sustained_interval(setup, "sink", settings) == pytest.approx(6_400)
 
 
 @pytest.mark.parametrize("build", [Build.BANKED, Build.SINGLE])
