@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import itertools
 import random
@@ -74,7 +75,6 @@ class Failure(enum.IntEnum):
     NO_NODE = 32
     MALFORMED = 33
     NO_COUNTER = 34
-    MANY_WATCHERS = 35
     MANY_SLOTS = 36
 
 
@@ -147,12 +147,20 @@ def _is_answer(mark: Record, records: Sequence[Record]) -> bool:
     return len(records) > 0 and records[-1] == replace(mark, what=mark.what | _ANSWER)
 
 
+#: What waits on the board until it is carried out, and is refused meanwhile.
+_WAITING = (Request.HEADER, Request.SLEEP)
+
+
 class LinClient:
-    """A socket for the LIN nodes of one board, closed at the end of a ``with``."""
+    """A socket for the LIN nodes of one board, closed at the end of a ``with``.
+
+    The board has places for a few that watch: this one gives its own back then.
+    """
 
     def __init__(self, address: str, port: int = HOST_PORT) -> None:
         self._socket = connected(address, port)
         self._numbers = itertools.count(random.randrange(1 << 32))
+        self._has_watched = False
         #: Reports that came while an answer was waited for.
         self.reports: list[Record] = []
 
@@ -160,27 +168,34 @@ class LinClient:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._has_watched:
+            with contextlib.suppress(OSError):
+                self._socket.send(encode([Record(Request.UNWATCH, ALL_PORTS)]))
         self._socket.close()
 
     def ask(self, *requests: Record) -> list[Record]:
         """Have requests carried out; their answers.
 
         A request whose answer is lost goes out again; an answer that comes late is not taken for
-        that of the next. Raises ``LinError`` for the first that the board refused, ``HostError`` if
-        it does not answer, ``ValueError`` for more requests than a datagram has room for.
+        that of the next. A header or ``sleep`` that still waits when it is repeated has been taken.
+        Raises ``LinError`` for the first that the board refused, ``HostError`` if it does not
+        answer, ``ValueError`` for more requests than a datagram has room for.
         """
         if len(requests) >= MOST_RECORDS:
             raise ValueError(f"requests must be fewer than {MOST_RECORDS}, not {len(requests)}")
         mark = _mark(next(self._numbers) % (1 << 32))
         while (stale := self._receive(0)) is not None:
             self._keep_reports(stale)
-        for _ in range(_TRIES):
-            self._socket.send(encode([*requests, mark]))
+        self._has_watched |= any(each.what == Request.WATCH for each in requests)
+        for tried in range(_TRIES):
+            # Refused is an earlier datagram: somebody is there, but not the board.
+            with contextlib.suppress(ConnectionRefusedError):
+                self._socket.send(encode([*requests, mark]))
             deadline = time.monotonic() + _TRY_S
             while (left := deadline - time.monotonic()) > 0:
                 records = self._receive(left) or []
                 if _is_answer(mark, records):
-                    return self._checked(requests, records)
+                    return self._checked(requests, records, repeated=tried > 0)
                 self._keep_reports(records)
         raise HostError("no board answers at {}, UDP port {}".format(*self._socket.getpeername()))
 
@@ -203,8 +218,12 @@ class LinClient:
             return []
 
     @staticmethod
-    def _checked(requests: Sequence[Record], answers: list[Record]) -> list[Record]:
+    def _checked(
+        requests: Sequence[Record], answers: list[Record], *, repeated: bool
+    ) -> list[Record]:
         for request, answer in zip(requests, answers, strict=False):
+            if repeated and answer.failure is Failure.FULL and request.what in _WAITING:
+                continue
             if answer.failure is not None:
                 raise LinError(f"{request} failed: {answer.failure.name}")
         return answers[: len(requests)]

@@ -139,18 +139,29 @@ def test_a_malformed_datagram_does_nothing(lin, payload):
     assert lin.read(0x10)[0] == 0
 
 
-def test_watchers_are_remembered_by_port_up_to_a_limit(lin):
+def test_watchers_are_remembered_by_port(lin):
     peers = range(10, 10 + config("LIN_WATCHERS"))
     for peer in peers:
         assert ask(lin, Record(Request.WATCH, 3), peer=peer)[0].failure is None
     assert int(lin.command("watchers", 3)[0], 16) == (1 << len(peers)) - 1
     assert int(lin.command("watchers", 2)[0], 16) == 0
-    late = ask(lin, Record(Request.WATCH, 3), peer=99)[0]
-    assert late.failure is Failure.MANY_WATCHERS
     ask(lin, Record(Request.UNWATCH, host.ALL_PORTS), peer=11)
     assert ask(lin, Record(Request.WATCH, host.ALL_PORTS), peer=99)[0].failure is None
     assert int(lin.command("watchers", 2)[0], 16) == 0b10
     for peer in [*peers, 99]:
+        ask(lin, Record(Request.UNWATCH, host.ALL_PORTS), peer=peer)
+
+
+def test_one_watcher_too_many_takes_the_place_of_who_asked_longest_ago(lin):
+    peers = list(range(10, 10 + config("LIN_WATCHERS")))
+    for peer in [*peers, peers[0]]:
+        ask(lin, Record(Request.WATCH, 3), peer=peer)
+    for turn, peer in enumerate([90, 91]):
+        assert ask(lin, Record(Request.WATCH, 2), peer=peer)[0].failure is None
+        taken = 0b110 & (1 << turn + 2) - 1
+        assert int(lin.command("watchers", 2)[0], 16) == taken
+        assert int(lin.command("watchers", 3)[0], 16) == (1 << len(peers)) - 1 - taken
+    for peer in [*peers, 90, 91]:
         ask(lin, Record(Request.UNWATCH, host.ALL_PORTS), peer=peer)
 
 

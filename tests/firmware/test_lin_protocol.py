@@ -48,6 +48,14 @@ def test_nobody_is_told_what_he_does_not_watch(ports):
     assert ports.reports() == []
 
 
+def test_who_has_no_port_of_his_own_can_not_watch(ports):
+    (answer,) = ports.request(Record(Request.WATCH, 0), peer=(PEER[0], 0))
+    assert answer.failure is Failure.NO_NODE
+    ports.tell("lin 0 on 19200")
+    ports.bad_sync(0, 0)
+    assert ports.reports() == []
+
+
 def test_reports_for_the_same_watchers_go_together_up_to_a_limit(ports):
     peers = [(0x0A00_0002 + index, 1000 + index) for index in range(WATCHERS)]
     for port in range(3):

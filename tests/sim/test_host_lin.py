@@ -145,3 +145,69 @@ def test_reports_do_not_put_off_that_a_board_is_asked_again(board, client, monke
     reporter.join(TIMEOUT_S)
     assert len(board.asked) == 6
     assert STATUS in client.reports
+
+
+@pytest.mark.parametrize("request_", [Record(Request.WATCH, 3), Record(Request.WATCH, 0xFF)])
+def test_who_has_watched_gives_the_place_back_at_the_end(board, request_):
+    with LinClient("127.0.0.1", board.socket.getsockname()[1]) as one:
+        one.ask(READ)
+        one.ask(request_)
+    with LinClient("127.0.0.1", board.socket.getsockname()[1]) as other:
+        other.ask(READ)
+    with LinClient("127.0.0.1", board.socket.getsockname()[1]) as last:
+        last.ask(READ)
+    requests = [
+        [record.what for record in asked if record.port != lin.NO_PORT] for asked in board.asked
+    ]
+    assert requests == [
+        [Request.READ],
+        [Request.WATCH],
+        [Request.UNWATCH],
+        [Request.READ],
+        [Request.READ],
+    ]
+    assert board.asked[2] == [Record(Request.UNWATCH, lin.ALL_PORTS)]
+
+
+class Refusing:
+    """A socket that is refused once when it sends, of an earlier datagram."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end, self._left = end, 1
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._end, name)
+
+    def send(self, datagram: bytes) -> int:
+        self._left -= 1
+        if self._left == 0:
+            raise ConnectionRefusedError
+        return self._end.send(datagram)
+
+
+def test_a_refusal_of_an_earlier_datagram_costs_one_try(board, client, monkeypatch):
+    monkeypatch.setattr(lin, "_TRY_S", 0.05)
+    monkeypatch.setattr(client, "_socket", Refusing(client._socket))
+    assert client.ask(READ)[0].what == READ.what | ANSWER
+    assert len(board.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("what", "is_done"), [(Request.HEADER, True), (Request.SLEEP, True), (Request.SET, False)]
+)
+def test_what_waits_is_done_if_only_its_answer_was_lost(board, client, monkeypatch, what, is_done):
+    monkeypatch.setattr(lin, "_TRY_S", 0.05)
+    request = Record(what, 0, 0x10)
+    full = replace(request, what=what | FAILED, number=Failure.FULL)
+    board.answer = lambda asked: [[full, *answers(asked[1:])]]
+    with pytest.raises(LinError, match="failed: FULL"):
+        client.ask(request)
+    before = len(board.asked)
+    board.answer = lambda asked: (
+        [[full, *answers(asked[1:])]] if len(board.asked) > before + 1 else []
+    )
+    if is_done:
+        client.ask(request)
+    else:
+        with pytest.raises(LinError, match="failed: FULL"):
+            client.ask(request)

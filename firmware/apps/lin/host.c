@@ -13,10 +13,14 @@ enum { FIRST_OUTCOME = 16 };
 uint32_t lin_host_errors;
 uint32_t lin_host_lost;
 
-static struct {
+typedef struct {
     lin_host_peer_t peer;
-    uint32_t ports; /* a mask */
-} watchers[LIN_WATCHERS];
+    uint32_t ports;   /* a mask; 0: free */
+    uint32_t renewed; /* number of the last request to watch */
+} watcher_t;
+
+static watcher_t watchers[LIN_WATCHERS];
+static uint32_t watch_requests;
 
 static uint32_t get_number(const uint8_t *record)
 {
@@ -43,30 +47,37 @@ static uint32_t ports_of(uint32_t port)
     return (port == LIN_HOST_ALL_PORTS ? UINT32_MAX : port < 32 ? 1u << port : 0) & BOARD_PORTS;
 }
 
-static uint32_t watch(uint32_t port, lin_host_peer_t peer)
+/* Requests to watch since the watcher's last; the most for a place that is free. */
+static uint32_t age_of(const watcher_t *watcher)
 {
-    uint32_t place = LIN_WATCHERS;
+    return watcher->ports == 0 ? UINT32_MAX : watch_requests - watcher->renewed;
+}
 
-    if (ports_of(port) == 0) {
-        return LIN_HOST_NO_NODE;
-    }
+/* The peer's own place, or the one that is given to it. */
+static watcher_t *place_for(lin_host_peer_t peer)
+{
+    watcher_t *oldest = &watchers[0];
+
     for (uint32_t index = 0; index < LIN_WATCHERS; index++) {
         if (is_same(watchers[index].peer, peer)) {
-            place = index;
-            break;
+            return &watchers[index];
         }
-        if (watchers[index].ports == 0 && place == LIN_WATCHERS) {
-            place = index;
+        if (age_of(&watchers[index]) > age_of(oldest)) {
+            oldest = &watchers[index];
         }
     }
-    if (place == LIN_WATCHERS) {
-        return LIN_HOST_MANY_WATCHERS;
+    *oldest = (watcher_t){.peer = peer};
+    return oldest;
+}
+
+static uint32_t watch(uint32_t port, lin_host_peer_t peer)
+{
+    if (ports_of(port) == 0 || peer.port == 0) {
+        return LIN_HOST_NO_NODE;
     }
-    if (!is_same(watchers[place].peer, peer)) {
-        watchers[place].ports = 0;
-    }
-    watchers[place].peer = peer;
-    watchers[place].ports |= ports_of(port);
+    watcher_t *place = place_for(peer);
+    place->ports |= ports_of(port);
+    place->renewed = ++watch_requests;
     return LIN_OK;
 }
 

@@ -14,7 +14,8 @@
  *
  *      1 set         the data of a frame that the node publishes
  *      2 read        the latest data of a frame; answered with how often they were written as number
- *      3 watch       from now on the sender gets reports of the port, or of all
+ *      3 watch       from now on the sender gets reports of the port, or of all. LIN_WATCHERS hosts do; one more
+ *                    takes the place of the one whose last `watch` is the oldest
  *      4 unwatch     no longer
  *      5 header      a commander sends one header
  *      6 wake        wakes the bus
@@ -66,10 +67,9 @@ typedef enum {
 
 /* Why a request failed, beside lin_result_t. */
 enum {
-    LIN_HOST_NO_NODE = 32,      /* the port is no LIN node; for `watch`, there is no such port */
-    LIN_HOST_MALFORMED = 33,    /* no whole records, too many, or an unknown request */
+    LIN_HOST_NO_NODE = 32,   /* the port is no LIN node; for `watch`, there is no such port, or the sender's is 0 */
+    LIN_HOST_MALFORMED = 33, /* no whole records, too many, or an unknown request */
     LIN_HOST_NO_COUNTER = 34,
-    LIN_HOST_MANY_WATCHERS = 35,
     LIN_HOST_MANY_SLOTS = 36
 };
 
