@@ -187,6 +187,8 @@ class Node:
         return header
 
     def _wake_tick(self) -> None:
+        if not self.asleep and (self.busy or self.unseen_header):
+            return
         if self.waking:
             self.waking = False
             self.wake_left, self.wake_wait = list(WAKE_PAUSES_MS), 0

@@ -93,6 +93,35 @@ def test_wake_up_signals_are_repeated_until_a_header_comes(bus):
     assert not any(did.send for did in bus.ticks(1000))
 
 
+def test_a_wake_up_signal_waits_for_the_end_of_a_frame(bus):
+    bus.lin.add(0x12, Frame(False, 8))
+    content = bytes(range(8))
+    bus.byte(0, BREAK)
+    bus.lin.command("wake")
+    assert bus.ticks(1)[0].send is None
+    bus.byte(SYNC)
+    bus.byte(PROTECTED[0x12])
+    assert bus.ticks(1)[0].send is None
+    bus.bytes(content + bytes([reference_checksum(content, PROTECTED[0x12])]))
+    assert bus.ticks(1)[0].send == 0xF0
+    bus.header(0x12)
+    bus.lin.command("wake")
+    # Nothing comes: 656 us for each of eight bytes and the checksum.
+    assert [i for i, did in enumerate(bus.ticks(10)) if did.send] == [6]
+
+
+def test_a_wake_up_signal_waits_until_a_header_of_our_own_has_been_seen(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    assert lin.result("header", 0x3D) == OK
+    assert bus.ticks(1)[0].header == PROTECTED[0x3D]
+    lin.command("wake")
+    assert bus.ticks(1)[0].send is None
+    bus.header(0x3D)
+    bus.bytes(bytes([*range(8), reference_checksum(bytes(range(8)))]))
+    assert bus.ticks(1)[0].send == 0xF0
+
+
 def test_a_schedule_sends_headers_in_their_slots_again_and_again(lin):
     lin.init(commander=True)
     bus = Bus(lin)

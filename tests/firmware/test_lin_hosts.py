@@ -73,12 +73,12 @@ def ticks(count: int) -> list:
 
 
 def test_headers_sleep_and_wake_are_asked_for(lin):
+    assert failures(lin, Record(Request.WAKE, 0)) == [None]
+    assert lin.feed(*ticks(1))[0].send == 0xF0
     assert failures(lin, Record(Request.HEADER, 0, 0x11)) == [None]
     assert lin.feed(*ticks(1))[0].header == PROTECTED[0x11]
     assert failures(lin, Record(Request.SLEEP, 0)) == [None]
     assert lin.feed(*ticks(1))[0].header == PROTECTED[0x3C]
-    assert failures(lin, Record(Request.WAKE, 0)) == [None]
-    assert lin.feed(*ticks(1))[0].send == 0xF0
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,11 @@ uint32_t lin_schedule_tick(lin_node_t *node)
 
 uint32_t lin_wake_tick(lin_node_t *node)
 {
+    /* The signal waits for the end of a frame, of which a header that is still to be read back is part. */
+    if (node->state != LIN_STATE_ASLEEP
+        && (!is_quiet(node) || node->header_sent != LIN_NO_IDENTIFIER)) {
+        return 0;
+    }
     if (node->waking) {
         node->waking = false;
         node->wake_pulses = 0;

@@ -206,7 +206,7 @@ lin_result_t lin_schedule(lin_node_t *node, const lin_slot_t *slots, uint32_t co
  * bus is sent to sleep first, there is none. */
 lin_result_t lin_request_header(lin_node_t *node, uint32_t identifier);
 
-/* Wakes the bus. */
+/* Wakes the bus; while a frame is under way the signal waits for its end. */
 void lin_wake(lin_node_t *node);
 
 /* Commander: sends the bus to sleep, or lets it sleep if it was about to be woken. LIN_FULL while a header
