@@ -9,8 +9,10 @@ import pytest
 from host_build import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from lin_bus import Bus, answer
 from lin_host import NO_SUCH_FRAME, LinHost, build_lin
 from lin_reference import PROTECTED, Frame
+from lin_reference import checksum as reference_checksum
 
 SUPPLIER, FUNCTION, VARIANT, SERIAL = 0x1234, 0x5678, 0x9A, 0x01020304
 INITIAL_NAD, NAD = 0x05, 0x11
@@ -95,6 +97,21 @@ def test_the_nad_changes_if_a_byte_is_as_expected(lin):
         response(0x22, 0xF3),
         0x22,
     )
+
+
+def test_a_frame_that_is_sent_once_is_not_sent_again_under_another_identifier(lin):
+    lin.init()
+    lin.command("identity", SUPPLIER, FUNCTION, VARIANT, INITIAL_NAD, NAD, SERIAL)
+    for identifier in (0x20, 0x21):
+        lin.add(identifier, Frame(True, 1, once=True))
+        lin.write(identifier, b"x")
+    bus = Bus(lin)
+    assert answer(bus, 0x20)[0] != b""
+    lin.diagnose(request(NAD, 0xB7, bytes([0, PROTECTED[0x22], PROTECTED[0x23], 0xFF, 0xFF])))
+    assert answer(bus, 0x22)[0] == b""
+    assert answer(bus, 0x23)[0] == bytes([ord("x"), reference_checksum(b"x", PROTECTED[0x23])])
+    lin.write(0x22, b"y")
+    assert answer(bus, 0x22)[0][:1] == b"y"
 
 
 @dataclass

@@ -89,7 +89,11 @@ lin_result_t lin_assign(lin_node_t *node, uint32_t number, uint32_t identifier)
     if (identifier != LIN_NO_IDENTIFIER) {
         /* The enhanced checksum covers the identifier. */
         if (frame->direction == LIN_PUBLISH && frame->written != 0) {
+            bool was_sent = frame->sent == frame->written;
             show(frame, frame->images[frame->written & 1].data);
+            if (was_sent) {
+                frame->sent = frame->written;
+            }
         }
         COMPILER_BARRIER();
         node->by_identifier[identifier] = (uint8_t)(number + 1);
