@@ -227,6 +227,15 @@ def test_commands_behind_a_refused_one_are_carried_out(server):
     assert (error.code, good.code) == (protocol.ERROR, Command.PACK_LENGTH + protocol.ANSWER)
 
 
+def test_a_good_command_before_a_malformed_one_is_from_a_client(server):
+    good = protocol.encode(0, 1, [protocol.number(Command.PACK_LENGTH, 7)])
+    answer, outcome, done = server.send(good + b"\1")
+    assert done == ["rules 0 10000 0 7 -"]
+    assert outcome == [0, 1, 1]
+    _, _, (_, error) = protocol.decode(answer)
+    assert (error.code, error.value) == (protocol.ERROR, bytes([1, Reason.BAD_LENGTH]))
+
+
 HEADERS = [
     (b"", b"", [-1, 0, 0]),
     (b"\1\0", b"", [-1, 0, 0]),

@@ -84,12 +84,12 @@ control_outcome_t control_answer(control_port_t *const *ports, uint32_t count,
         outcome.port = request[1];
         bool goes_on = true;
         while (goes_on && at != bytes) {
+            commands++;
             if (bytes - at < ITEM_BYTES || bytes - at - ITEM_BYTES < request[at + 1]) {
                 write_error(&writer, request[at], TERMINAL_REASON_BAD_LENGTH);
                 break;
             }
             goes_on = perform(&writer, ports[request[1]], request + at, sender);
-            commands++;
             at += ITEM_BYTES + (uint32_t)request[at + 1];
         }
     }
