@@ -137,6 +137,11 @@ class Ecp5Flow:
         """nextpnr's report on the routed design."""
         return self.folder / "report.json"
 
+    @property
+    def tools(self) -> Path:
+        """Versions of the tools that made the report, by name, as JSON."""
+        return self.folder / "tools.json"
+
     def _run(self, command: Sequence[str | Path], folder: Path) -> None:
         program = Path(sys.executable).parent / command[0]
         run_logged([program, *command[1:]], folder / f"{command[0]}.log", cwd=folder)
@@ -191,6 +196,7 @@ class Ecp5Flow:
         name = self.project.board.name
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.project.gateware, self.folder)
+        self.tools.write_text(json.dumps(tool_versions()))
         try:
             netlist = self._synthesise("synthesis")
         except BuildError:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from tierv.sim.experiments.readme import README, keep
-from tierv.sim.synthesis.flow import tool_versions
 
 from .board import Board, Family, Phy, with_bios
 from .ecp5 import SEEDS_TEXT, Ecp5Flow, Routed, read_report
@@ -96,11 +96,11 @@ def routed_table(results: dict[str, dict]) -> str:
     return "\n".join([*lines, "", f"{', '.join(sorted(tools))}; {SEEDS_TEXT}."]) + "\n"
 
 
-def _result(routed: Routed) -> dict:
+def _result(routed: Routed, versions: Mapping[str, str]) -> dict:
     return {
         "clocks": {clock.name: (clock.reached, clock.wanted) for clock in routed.clocks},
         "cells": dict(routed.cells),
-        "tools": [f"{name} {version}" for name, version in tool_versions().items()],
+        "tools": [f"{name} {version}" for name, version in versions.items()],
     }
 
 
@@ -108,12 +108,13 @@ def update() -> None:
     """Keep the reports of the boards that have been routed, and write the README's tables."""
     results = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
     for way in (way for board in BOARDS.values() for way in variants(board)):
-        report = Ecp5Flow(Project(way)).report
-        if way.family is Family.ECP5 and report.exists():
-            routed = read_report(report.read_text())
+        flow = Ecp5Flow(Project(way))
+        # Without the tools' versions it is not known what a report is of.
+        if way.family is Family.ECP5 and flow.report.exists() and flow.tools.exists():
+            routed = read_report(flow.report.read_text())
             # What misses a clock has no bitstream.
             if not routed.missed:
-                results[way.name] = _result(routed)
+                results[way.name] = _result(routed, json.loads(flow.tools.read_text()))
     tables = {
         "boards": boards_table(),
         "boards with a BIOS": bios_table(),

@@ -1,15 +1,18 @@
-"""When a design for an ECP5 is routed anew."""
+"""When a design for an ECP5 is routed anew, and what is packed and told of one that was."""
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
 
-from tierv.boards.ecp5 import Ecp5Flow, Routed
+from tierv.boards import readme
+from tierv.boards.ecp5 import Clock, Ecp5Flow, Routed
 from tierv.boards.project import Project
 from tierv.boards.registry import BOARDS
 from tierv.sim.paths import BuildError
+from tierv.sim.synthesis.flow import UTILISATION
 
 BLOCK = """\
 always @(*) begin
@@ -98,3 +101,34 @@ def test_a_design_that_cannot_be_routed_leaves_no_older_bitstream(routed, monkey
     with pytest.raises(BuildError, match="yosys failed"):
         routed.route()
     assert not routed.bitstream.exists()
+
+
+def test_what_has_been_routed_is_kept_with_the_tools_of_then(routed, monkeypatch, tmp_path):
+    golden, text = tmp_path / "golden.json", tmp_path / "README.md"
+    text.write_text(readme.README.read_text())
+    monkeypatch.setattr(readme, "GOLDEN", golden)
+    monkeypatch.setattr(readme, "README", text)
+
+    def read_report(text: str) -> Routed:
+        clock = Clock("sys_clk", reached=float(text), wanted=50.0)
+        return Routed((clock,), dict.fromkeys(UTILISATION, (3, 7)))
+
+    def run(self, command, folder):
+        (folder / "ecpix5.json").touch()
+        self.report.write_text("51.0")
+
+    for module in ("ecp5", "readme"):
+        monkeypatch.setattr(f"tierv.boards.{module}.read_report", read_report)
+    monkeypatch.setattr("tierv.boards.ecp5._device", lambda _project: [])
+    monkeypatch.setattr(Ecp5Flow, "_run", run)
+    monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {"nextpnr": "1"})
+    routed.route()
+    monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {"nextpnr": "2"})
+    readme.update()
+    assert json.loads(golden.read_text())["ecpix5"]["tools"] == ["nextpnr 1"]
+    # Of what was routed with tools that nobody knows, nothing new is said.
+    routed.tools.unlink()
+    routed.report.write_text("52.0")
+    kept = golden.read_text()
+    readme.update()
+    assert golden.read_text() == kept

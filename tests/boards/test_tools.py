@@ -324,11 +324,11 @@ def test_only_designs_that_reach_their_clocks_are_kept(elsewhere, monkeypatch, t
     text.write_text(README.read_text())
     monkeypatch.setattr(readme, "GOLDEN", golden)
     monkeypatch.setattr(readme, "README", text)
-    monkeypatch.setattr(readme, "tool_versions", lambda: {"nextpnr": "1"})
     for name, reached in (("ecpix5", 50.0), ("versa_ecp5", 49.9)):
         flow = Ecp5Flow(Project(BOARDS[name]))
         flow.folder.mkdir(parents=True)
         flow.report.write_text(report(sys_clk=(reached, 50.0)))
+        flow.tools.write_text('{"nextpnr": "1"}')
     readme.update()
     assert json.loads(golden.read_text()).keys() == {"ecpix5"}
     assert "| `BOARD=ecpix5` | sys_clk 50.0 of 50.0 |" in text.read_text()
