@@ -141,6 +141,10 @@ def readdress(frame: bytes, to: Iterable[Address], mac: bytes, address: bytes) -
             checksum = _transport_checksum(frame, at)
             if checksum is not None:
                 _adjust(changed, checksum, old, address)
+                is_udp = frame[at + _IPV4_PROTOCOL] == _UDP
+                # 0 stands for none there (RFC 768).
+                if is_udp and changed[checksum : checksum + 2] == b"\0\0":
+                    changed[checksum : checksum + 2] = b"\xff\xff"
     return bytes(changed)
 
 

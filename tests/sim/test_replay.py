@@ -117,6 +117,16 @@ def test_a_wrong_checksum_stays_wrong_and_none_stays_none():
         assert bytes(after) != rebuilt(after)
 
 
+def test_a_checksum_of_udp_that_becomes_zero_is_not_taken_for_none():
+    address = "10.1.2.3"
+    # A payload with which the sum of what is right for the board is -0 (RFC 768).
+    other = Ether(frame(udp(HOST, address, bytes(2))))[UDP].chksum
+    payload = other.to_bytes(2, "big")
+    after = readdress(frame(udp(HOST, DEVICE, payload)), (), bytes(6), Address.parse(address).data)
+    assert Ether(after)[UDP].chksum == 0xFFFF
+    assert after == frame(udp(HOST, address, payload), to="00:00:00:00:00:00")
+
+
 @pytest.mark.parametrize("length", range(0, 44))
 def test_short_frames_are_readdressed_as_far_as_they_go(length):
     cut = frame(udp(HOST, DEVICE))[:length]
