@@ -165,7 +165,8 @@ def run(
 ) -> None:
     """Run firmware without anybody watching, and say what it did.
 
-    The exit status is the firmware's exit code, or 12 if it did not end within the limit.
+    The exit status is the firmware's exit code, 255 for a higher one, or 12 if it did not end
+    within the limit.
     """
     check_outputs([firmware, frames], [pcap, mailbox, wave])
     # What is no program is said before a model is built.
@@ -192,7 +193,7 @@ def run(
     _show(result)
     if mailbox:
         _write_mailbox(mailbox, result)
-    sys.exit(int(RunEnd.LIMIT) if result.end is RunEnd.LIMIT else result.exit_code & 0xFF)
+    sys.exit(int(RunEnd.LIMIT) if result.end is RunEnd.LIMIT else min(result.exit_code, 255))
 
 
 @main.command()

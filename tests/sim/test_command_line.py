@@ -13,6 +13,7 @@ from tierv.sim.__main__ import main
 from tierv.sim.commands import Commands
 from tierv.sim.model import Model, simulation_params
 from tierv.sim.pcap import read_pcap, write_pcap
+from tierv.sim.records import RunEnd
 from tierv.sim.run import CycleLimitError
 from tierv.sim.stimulus import Frame
 
@@ -42,6 +43,24 @@ def test_a_run_says_what_it_did(model, firmware, tmp_path, capfd):
     assert records[0]["data"] == 0x1234
     assert set(records[0]) == {"cycle", "offset", "data"}
     assert capfd.readouterr() == ("", "hello")
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [(0, 0), (255, 255), (256, 255), (1 << 31, 255), ((1 << 32) - 1, 255)]
+)
+def test_an_exit_code_that_is_not_0_is_a_status_that_is_not_0(monkeypatch, tmp_path, code, status):
+    result = SimpleNamespace(end=RunEnd.EXIT, exit_code=code)
+    simulation = SimpleNamespace(run=lambda *_, **__: result)
+    for name, stand_in in (
+        ("Program", lambda path: path),
+        ("Simulation", lambda _model: simulation),
+        ("_model", lambda *_: None),
+        ("_show", lambda _result: None),
+    ):
+        monkeypatch.setattr(f"tierv.sim.__main__.{name}", stand_in)
+    path = tmp_path / "firmware.elf"
+    path.touch()
+    assert call("run", "--firmware", path).exit_code == status
 
 
 def test_a_mailbox_s_file_that_cannot_be_written_is_named(model, firmware):
