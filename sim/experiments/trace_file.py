@@ -45,7 +45,8 @@ def write_trace(path: Path, packets: Iterable[Packet], board: Address) -> dict[D
     rows = []
     for packet in packets:
         nanoseconds = round(packet.seconds * 10**9)
-        seconds = f"{nanoseconds // 10**9}.{nanoseconds % 10**9:09}"
+        whole, rest = divmod(abs(nanoseconds), 10**9)
+        seconds = f"{'-' if nanoseconds < 0 else ''}{whole}.{rest:09}"
         for direction, choice in choices.items():
             if choice.takes(packet.stored):
                 rows.append((seconds, direction, packet.length))

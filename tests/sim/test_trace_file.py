@@ -86,6 +86,24 @@ def test_other_files_are_refused(tmp_path, text, message):
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "written"),
+    [
+        (Fraction(-3, 2), "-1.500000000"),
+        (Fraction(-1, 10), "-0.100000000"),
+        (Fraction(-2), "-2.000000000"),
+        (Fraction(0), "0.000000000"),
+        (Fraction(-1, 10**10), "0.000000000"),
+        (Fraction(5, 4), "1.250000000"),
+    ],
+)
+def test_times_before_the_epoch_keep_their_value(tmp_path, seconds, written):
+    frame = bytes(Ether(dst="02:00:00:00:00:01") / IP(src="10.0.0.2", dst="10.0.0.1") / UDP())
+    path = tmp_path / "site.csv"
+    write_trace(path, [Packet(1, seconds, frame, len(frame))], Address.parse("10.0.0.1"))
+    assert path.read_text().splitlines()[1].split(",")[0] == written
+
+
 def test_a_trace_that_cannot_be_written_is_named():
     frame = bytes(Ether(dst="02:00:00:00:00:01") / IP(src="10.0.0.2", dst="10.0.0.1") / UDP())
     packets = [Packet(1, Fraction(0), frame, len(frame))]
