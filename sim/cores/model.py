@@ -101,6 +101,9 @@ class Hardware:
         own = sorted([*_HARNESS.iterdir(), *SHARED_SOURCES.iterdir()])
         for path in (*self.sources, *own, *_SHARED):
             total.update(path.read_bytes())
+        for path in sorted(path for folder in self.folders for path in folder.iterdir()):
+            if path.is_file():
+                total.update(path.name.encode() + b"\0" + path.read_bytes())
         return total.hexdigest()[:12]
 
 

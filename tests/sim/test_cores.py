@@ -9,7 +9,7 @@ import pytest
 
 from tierv.sim.cores import cores, interrupts, kernels
 from tierv.sim.cores.interrupts import Background, Handler, held_interval, measure
-from tierv.sim.cores.model import tierv_params
+from tierv.sim.cores.model import Hardware, tierv_params
 from tierv.sim.cores.nested import LEVELS, measure_nested
 from tierv.sim.cores.reference import REFERENCES
 from tierv.sim.cores.run import Rises, RunError, run
@@ -158,6 +158,25 @@ def test_the_bench_refuses_what_can_t_be(options, message):
     program = interrupts.latency_program(core, Handler.LEAF, Background.LOCAL)
     with pytest.raises(BuildError, match=message):
         run(core, program, cycles=100, options=options)
+
+
+def test_a_core_is_built_again_if_what_it_includes_has_changed(tmp_path):
+    source, header, folder = tmp_path / "top.sv", tmp_path / "lib/macros.svh", tmp_path / "lib"
+    (folder / "more").mkdir(parents=True)
+    source.write_text("module top; endmodule\n")
+    header.write_text("`define WIDTH 8\n")
+    hardware = Hardware(
+        name="top", driver="core_ibex", top="top", sources=(source,), folders=(folder,)
+    )
+    digests = [hardware.digest, hardware.digest]
+    header.write_text("`define WIDTH 9\n")
+    digests.append(hardware.digest)
+    (folder / "added.sv").touch()
+    digests.append(hardware.digest)
+    (folder / "added.sv").rename(folder / "renamed.sv")
+    digests.append(hardware.digest)
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == 4
 
 
 def test_the_core_is_measured_with_its_defaults():
