@@ -10,6 +10,9 @@ enum {
     ERASING = 1 << CSR_ECHO_STATUS_ERASING_OFFSET
 };
 
+/* Of the totals. */
+enum { READ_TRIES = 4 };
+
 static uint32_t read(const echo_instrument_t *echo, uintptr_t offset)
 {
     return mmio_read(echo->base + offset);
@@ -87,14 +90,18 @@ void echo_stop(const echo_instrument_t *echo)
 
 void echo_read_totals(const echo_instrument_t *echo, echo_totals_t *totals)
 {
-    totals->samples = read(echo, ECHO_REGISTER(SAMPLES));
-    totals->missed = read(echo, ECHO_REGISTER(MISSED));
-    totals->overflow = read(echo, ECHO_REGISTER(OVERFLOW));
-    totals->minimum = read(echo, ECHO_REGISTER(MINIMUM));
-    totals->maximum = read(echo, ECHO_REGISTER(MAXIMUM));
-    totals->saturated = read(echo, ECHO_REGISTER(SATURATED));
-    totals->sum = read_long(echo, ECHO_REGISTER(SUM));
-    totals->squares = read_long(echo, ECHO_REGISTER(SQUARES));
+    uint32_t tries = READ_TRIES;
+
+    do {
+        totals->samples = read(echo, ECHO_REGISTER(SAMPLES));
+        totals->missed = read(echo, ECHO_REGISTER(MISSED));
+        totals->overflow = read(echo, ECHO_REGISTER(OVERFLOW));
+        totals->minimum = read(echo, ECHO_REGISTER(MINIMUM));
+        totals->maximum = read(echo, ECHO_REGISTER(MAXIMUM));
+        totals->saturated = read(echo, ECHO_REGISTER(SATURATED));
+        totals->sum = read_long(echo, ECHO_REGISTER(SUM));
+        totals->squares = read_long(echo, ECHO_REGISTER(SQUARES));
+    } while (totals->samples != read(echo, ECHO_REGISTER(SAMPLES)) && --tries != 0);
 }
 
 uint32_t echo_read_bin(const echo_instrument_t *echo, uint32_t index)

@@ -54,8 +54,9 @@ void echo_start(const echo_instrument_t *echo);
 void echo_fire(const echo_instrument_t *echo);
 void echo_stop(const echo_instrument_t *echo);
 
-/* Totals and the count of bin `index`. While moments come they may not belong together. */
+/* Totals, which belong together unless an answer comes each time that they are read. */
 void echo_read_totals(const echo_instrument_t *echo, echo_totals_t *totals);
+/* The count of bin `index`. */
 uint32_t echo_read_bin(const echo_instrument_t *echo, uint32_t index);
 
 /* A register's offset behind the base. */

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from host_build import ROOT, TESTS, Program, build, examples, register_definitions, write_headers
+from host_build import (
+    ROOT,
+    TESTS,
+    Program,
+    build,
+    examples,
+    register_definitions,
+    run_stepped,
+    write_headers,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,16 +26,23 @@ FIRMWARE = ROOT / "firmware"
 SOURCES = ("apps/command.c", "apps/echo/histogram.c", "apps/echo/request.c",
            "drivers/echo_instrument.c")  # fmt: skip
 BINS = 16
+BASE = 0x1_0000
 ERASE, RUNNING, ERASING = 8, 1, 4
 
 
 REGISTERS = register_definitions("CSR_ECHO", EchoInstrument().get_csrs(sort=True))
 
 
+def headers() -> Path:
+    """What LiteX would say of an instrument at ``BASE``."""
+    soc = EchoInstrument().constants() | {"ECHO_INTERRUPT": 7}
+    placed = {name: at + BASE * name.endswith("_ADDR") for name, at in REGISTERS.items()}
+    return write_headers("latency", soc=soc, csr={"CSR_ECHO_BASE": BASE} | placed)
+
+
 @pytest.fixture(scope="module")
 def host() -> Iterator[Program]:
-    soc = EchoInstrument().constants() | {"ECHO_INTERRUPT": 7}
-    folder = write_headers("latency", soc=soc, csr={"CSR_ECHO_BASE": 0} | REGISTERS)
+    folder = headers()
     sources = [TESTS / "latency_driver.c", TESTS / "text.c", *(FIRMWARE / name for name in SOURCES)]
     program = Program(build("latency_driver", sources, include=[folder]), end=".")
     yield program
@@ -115,6 +132,19 @@ def test_a_small_deviation_of_many_samples_is_not_lost(host):
     total, squares = 5 * count + 5, 25 * count + 75
     (answer,) = host.command(f"sums {count} {total} {squares}")
     assert answer == "5000 5"
+
+
+def test_sums_that_do_not_belong_together_have_no_deviation(host):
+    # The sum of one sample more than the squares are of.
+    assert host.command("sums 10 1100 100000")[0].split()[1] == "0"
+
+
+def test_totals_belong_together_whenever_a_sample_comes():
+    sources = [TESTS / "latency_step_driver.c", FIRMWARE / "apps/echo/histogram.c",
+               FIRMWARE / "drivers/echo_instrument.c"]  # fmt: skip
+    include = [headers(), TESTS]
+    # Optimised, as it is the compiler's order of loads that is on trial.
+    run_stepped(build("latency_step_driver", sources, sanitize=False, include=include))
 
 
 def test_without_samples_mean_and_deviation_are_0(host):

@@ -64,40 +64,41 @@ static void print_next_bin(command_call_t *call)
 
 static void print_total(command_call_t *call, uint32_t line)
 {
-    const histogram_t *seen = &latency.seen;
+    histogram_t seen;
     echo_totals_t totals;
 
+    histogram_copy(&seen, &latency.seen);
     echo_read_totals(&latency.device, &totals);
     switch (line) {
     case TOTAL:
         command_print(call, "# Total: %09lu %09lu\n", (unsigned long)totals.samples,
-                      (unsigned long)seen->samples);
+                      (unsigned long)seen.samples);
         break;
     case MINIMUM:
         print_pair(call, "Min Latencies", totals.samples == 0 ? 0 : totals.minimum,
-                   seen->samples == 0 ? 0 : seen->minimum);
+                   seen.samples == 0 ? 0 : seen.minimum);
         break;
     case MEAN:
         print_milli(call, "Avg Latencies", histogram_mean_milli(totals.samples, totals.sum),
-                    histogram_mean_milli(seen->samples, seen->sum));
+                    histogram_mean_milli(seen.samples, seen.sum));
         break;
     case MAXIMUM:
-        print_pair(call, "Max Latencies", totals.maximum, seen->maximum);
+        print_pair(call, "Max Latencies", totals.maximum, seen.maximum);
         break;
     case OVERFLOWS:
-        print_pair(call, "Histogram Overflows", totals.overflow, seen->overflow);
+        print_pair(call, "Histogram Overflows", totals.overflow, seen.overflow);
         break;
     case DEVIATION:
         print_milli(call, "Std Deviations",
                     histogram_deviation_milli(totals.samples, totals.sum, totals.squares),
-                    histogram_deviation_milli(seen->samples, seen->sum, seen->squares));
+                    histogram_deviation_milli(seen.samples, seen.sum, seen.squares));
         break;
     case MISSED:
         command_print(call, "# Missed: %lu, saturated: %#lx%s\n", (unsigned long)totals.missed,
-                      (unsigned long)totals.saturated, seen->saturated ? ", software" : "");
+                      (unsigned long)totals.saturated, seen.saturated ? ", software" : "");
         break;
     default:
-        if (seen->samples != 0) {
+        if (seen.samples != 0) {
             command_print(call, "# Software - hardware: %ld to %ld\n",
                           (long)latency.least_difference, (long)latency.most_difference);
         }

@@ -2,13 +2,31 @@
 
 #include <string.h>
 
+#include "net/compiler.h"
+
 enum { MILLI = 1000, MICRO = 1000000 };
+
+/* Of histogram_copy(). */
+enum { TRIES = 4 };
 
 void histogram_init(histogram_t *histogram, uint32_t *bins, uint32_t bin_count, uint32_t bin_log2)
 {
     memset(bins, 0, bin_count * sizeof(*bins));
     *histogram = (histogram_t){
         .bins = bins, .bin_count = bin_count, .bin_log2 = bin_log2, .minimum = UINT32_MAX};
+}
+
+void histogram_copy(histogram_t *copy, const histogram_t *histogram)
+{
+    uint32_t tries = TRIES;
+
+    do {
+        COMPILER_BARRIER();
+        *copy = *histogram;
+        COMPILER_BARRIER();
+        /* The first that a sample changes, and the last. */
+    } while ((copy->samples != histogram->samples || copy->squares != histogram->squares)
+             && --tries != 0);
 }
 
 /* Rounded to the nearest. */
@@ -47,8 +65,8 @@ uint64_t histogram_deviation_milli(uint32_t samples, uint64_t sum, uint64_t squa
     }
     uint64_t whole = sum / samples;
     uint64_t rest = sum % samples;
-    uint64_t around = squares - 2 * whole * sum + whole * whole * samples;
-    uint64_t mean_square = micro_each(around, samples);
+    int64_t around = (int64_t)(squares - 2 * whole * sum + whole * whole * samples);
+    uint64_t mean_square = around > 0 ? micro_each((uint64_t)around, samples) : 0;
     uint64_t square_mean = micro_each(rest * rest, samples) / samples;
 
     return mean_square > square_mean ? square_root(mean_square - square_mean) : 0;

@@ -44,8 +44,12 @@ static inline bool histogram_add(histogram_t *histogram, uint32_t cycles)
     return true;
 }
 
+/* A copy of one to which a handler may be adding: what is in it belongs together, unless a sample comes each time that
+ * it is tried. The bins are not copied. */
+void histogram_copy(histogram_t *copy, const histogram_t *histogram);
+
 /* Mean and standard deviation of `samples` values in thousandths, from their sums, rounded to the nearest;
- * 0 without samples. */
+ * 0 without samples, and without a deviation that such sums can have. */
 uint64_t histogram_mean_milli(uint32_t samples, uint64_t sum);
 uint64_t histogram_deviation_milli(uint32_t samples, uint64_t sum, uint64_t squares);
 
