@@ -85,23 +85,24 @@ def test_a_port_that_is_no_node_is_told_how_to_become_one(ports, verb):
         "1 on 19200 boss": "a role must be commander, or nothing, not 'boss'",
         "0 on 19200": "port 0 is a LIN node",
         "0 remove 0x40": "an identifier must be from 0 to 63, not '0x40'",
-        "0 remove 0x21": "no such frame, or it goes the other way",
-        "0 remove 0x3c": "the identifier is reserved",
+        "0 remove 0x21": "0x21: no such frame, or it goes the other way",
+        "0 remove 0x3c": "0x3c: the identifier is reserved",
         "0 publish 64 1": "an identifier must be from 0 to 63, not '64'",
         "0 publish 1 0": "a length must be from 1 to 8, not '0'",
         "0 publish 1 9": "a length must be from 1 to 8, not '9'",
-        "0 publish 0x3c 8": "the identifier is reserved",
-        "0 publish 0x10 1": "the identifier has a frame",
+        "0 publish 0x3c 8": "0x3c: the identifier is reserved",
+        "0 publish 0x10 1": "0x10: the identifier has a frame",
         "0 publish 1 1 twice": "no option 'twice'",
         "0 publish 1 1 error": "no option 'error'",
         "0 publish 1 1 error=": "a bit must be from 0 to 63, not ''",
         "0 publish 1 8 error=64": "a bit must be from 0 to 63, not '64'",
-        "0 publish 1 1 error=8": "no such bit",
+        "0 publish 1 1 error=8": "error=8: no such bit",
+        "0 publish 1 1 error=8 once": "error=8: no such bit",
         "0 subscribe 1 1 once": "no option 'once'",
-        "0 subscribe 1 1 error=0": "no such bit",
+        "0 subscribe 1 1 error=0": "error=0: no such bit",
         "0 set 0x40 00": "an identifier must be from 0 to 63, not '0x40'",
-        "0 set 0x11 00": "no such frame, or it goes the other way",
-        "0 set 0x10 00": "not 1 to 8 bytes, or not as many as the frame has",
+        "0 set 0x11 00": "0x11: no such frame, or it goes the other way",
+        "0 set 0x10 00": "00: not 1 to 8 bytes, or not as many as the frame has",
         "0 set 0x10 0": "data must be 2 to 16 hexadecimal digits, not '0'",
         "0 set 0x10 0g": "data must be 2 to 16 hexadecimal digits, not '0g'",
         "0 set 0x10 000/": "data must be 2 to 16 hexadecimal digits, not '000/'",
@@ -109,22 +110,22 @@ def test_a_port_that_is_no_node_is_told_how_to_become_one(ports, verb):
         "0 set 0x10 @@": "data must be 2 to 16 hexadecimal digits, not '@@'",
         "0 set 0x10 " + "0" * 18: f"data must be 2 to 16 hexadecimal digits, not '{'0' * 18}'",
         "0 get 0x40": "an identifier must be from 0 to 63, not '0x40'",
-        "0 get 0x12": "no such frame, or it goes the other way",
+        "0 get 0x12": "0x12: no such frame, or it goes the other way",
         "0 identity 0 1 2 3 4": "a NAD must be from 1 to 125, not '0'",
         "0 identity 126 1 2 3 4": "a NAD must be from 1 to 125, not '126'",
         "0 identity 1 0x7fff 2 3 4": "a supplier must be from 0 to 32766, not '0x7fff'",
         "0 identity 1 1 0xffff 3 4": "a function must be from 0 to 65534, not '0xffff'",
         "0 identity 1 1 2 256 4": "a variant must be from 0 to 255, not '256'",
         "0 identity 1 1 2 3 x": "a serial number must be from 0 to 4294967295, not 'x'",
-        "0 schedule 1:1": "the node is no commander",
+        "0 schedule 1:1": "0: the node is no commander",
         "0 schedule 1": "a slot must be IDENTIFIER:MS, not '1'",
         "0 schedule 64:1": "an identifier must be from 0 to 63, not '64'",
         "0 schedule 1:0": "a slot's time in ms must be from 1 to 65535, not '0'",
         "0 schedule 1:65536": "a slot's time in ms must be from 1 to 65535, not '65536'",
         "0 schedule 1:": "a slot's time in ms must be from 1 to 65535, not ''",
         "0 header 64": "an identifier must be from 0 to 63, not '64'",
-        "0 header 1": "the node is no commander",
-        "0 sleep": "the node is no commander",
+        "0 header 1": "0: the node is no commander",
+        "0 sleep": "0: the node is no commander",
     }.items(),
 )
 def test_what_is_wrong_is_named_and_changes_nothing(node, text, message):
@@ -333,7 +334,7 @@ def test_a_schedule_of_as_many_slots_as_a_command_has_words_for(commander):
 def test_one_wrong_slot_and_the_schedule_stays(commander):
     commander.tell("lin 0 schedule 1:2")
     assert commander.error("lin 0 schedule 2:1 3-1") == "a slot must be IDENTIFIER:MS, not '3-1'"
-    assert commander.error("lin 0 schedule 0x3e:1") == "the identifier is reserved"
+    assert commander.error("lin 0 schedule 2:1 0x3e:1") == "0x3e: the identifier is reserved"
     assert headers(commander, 3) == [PROTECTED[1], None, PROTECTED[1]]
     # The longest slot there is.
     commander.tell("lin 0 schedule 2:65535")
@@ -343,9 +344,9 @@ def test_one_wrong_slot_and_the_schedule_stays(commander):
 def test_single_headers_and_sleep_wait_for_each_other(commander):
     assert commander.tell("lin 0 header 0x3d", locks=1) == []
     for verb in ("header 1", "sleep"):
-        assert commander.error(f"lin 0 {verb}") == "no more room"
+        assert commander.error(f"lin 0 {verb}") == f"{verb.split()[-1]}: no more room"
     assert headers(commander, 2) == [PROTECTED[0x3D], None]
-    assert commander.error("lin 0 header 0x3e") == "the identifier is reserved"
+    assert commander.error("lin 0 header 0x3e") == "0x3e: the identifier is reserved"
     commander.tell("lin 0 sleep")
     assert headers(commander, 1) == [PROTECTED[REQUEST]]
 
@@ -353,7 +354,7 @@ def test_single_headers_and_sleep_wait_for_each_other(commander):
 def test_more_frames_than_a_node_has_are_refused(node):
     for identifier in range(config("LIN_FRAMES") - 2):
         node.tell(f"lin 0 publish {identifier} 1")
-    assert node.error("lin 0 subscribe 0x30 1") == "no more room"
+    assert node.error("lin 0 subscribe 0x30 1") == "0x30: no more room"
 
 
 def test_the_bus_is_woken_without_a_lock(node):

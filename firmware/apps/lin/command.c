@@ -9,9 +9,12 @@
 /* Words of a call: lin PORT VERB ARGUMENTS. */
 enum { AT_PORT = 1, AT_VERB = 2, AT_ARGUMENTS = 3 };
 
-static bool finish(command_call_t *call, lin_result_t result)
+/* Word `index` is the one that matters, but for what the port can't do. */
+static bool finish(command_call_t *call, lin_result_t result, uint32_t index)
 {
-    return result == LIN_OK ? false : command_error(call, "%s", lin_result_text(result));
+    const char *what = call->words[result == LIN_NOT_COMMANDER ? AT_PORT : index];
+
+    return result == LIN_OK ? false : command_error(call, "%s: %s", what, lin_result_text(result));
 }
 
 /* Word `index`, or "" behind the last. */
@@ -85,6 +88,7 @@ static bool run_add(command_call_t *call, lin_node_t *node, lin_direction_t dire
     uint32_t bytes;
     uint32_t flags = 0;
     uint32_t bit = LIN_NO_BIT;
+    uint32_t at_bit = AT_ARGUMENTS;
 
     if (!read_identifier(call, AT_ARGUMENTS, &identifier)
         || !command_number(call, "a length", call->words[AT_ARGUMENTS + 1], 1, LIN_DATA_BYTES,
@@ -98,6 +102,7 @@ static bool run_add(command_call_t *call, lin_node_t *node, lin_direction_t dire
         } else if (strcmp(option, "once") == 0 && direction == LIN_PUBLISH) {
             flags |= LIN_ONCE;
         } else if (strncmp(option, error_prefix, sizeof(error_prefix) - 1) == 0) {
+            at_bit = index;
             if (!command_number(call, "a bit", option + sizeof(error_prefix) - 1, 0, 63, &bit)) {
                 return false;
             }
@@ -108,7 +113,7 @@ static bool run_add(command_call_t *call, lin_node_t *node, lin_direction_t dire
     uint32_t before = context_lock();
     lin_result_t result = lin_add(node, identifier, direction, bytes, flags, bit);
     context_unlock(before);
-    return finish(call, result);
+    return finish(call, result, result == LIN_BAD_BIT ? at_bit : AT_ARGUMENTS);
 }
 
 static bool run_publish(command_call_t *call, lin_port_t *lin)
@@ -131,7 +136,7 @@ static bool run_remove(command_call_t *call, lin_port_t *lin)
     uint32_t before = context_lock();
     lin_result_t result = lin_remove(&lin->node, identifier);
     context_unlock(before);
-    return finish(call, result);
+    return finish(call, result, AT_ARGUMENTS);
 }
 
 static bool run_set(command_call_t *call, lin_port_t *lin)
@@ -147,7 +152,7 @@ static bool run_set(command_call_t *call, lin_port_t *lin)
     uint32_t before = context_lock();
     lin_result_t result = lin_write(&lin->node, identifier, data, bytes);
     context_unlock(before);
-    return finish(call, result);
+    return finish(call, result, result == LIN_BAD_LENGTH ? AT_ARGUMENTS + 1 : AT_ARGUMENTS);
 }
 
 static bool run_get(command_call_t *call, lin_port_t *lin)
@@ -162,7 +167,7 @@ static bool run_get(command_call_t *call, lin_port_t *lin)
     }
     lin_result_t result = lin_read(&lin->node, identifier, data, &bytes, &written);
     if (result != LIN_OK) {
-        return finish(call, result);
+        return finish(call, result, AT_ARGUMENTS);
     }
     for (uint32_t index = 0; written != 0 && index < bytes; index++) {
         command_print(call, "%02x", data[index]);
@@ -210,8 +215,13 @@ static bool read_slot(command_call_t *call, uint32_t index, lin_slot_t *slot)
         return command_error(call, "a slot must be IDENTIFIER:MS, not '%s'", text);
     }
     *colon = '\0';
-    if (!read_identifier(call, index, &identifier)
-        || !command_number(call, "a slot's time in ms", colon + 1, 1, UINT16_MAX, &ms)) {
+    if (!read_identifier(call, index, &identifier)) {
+        return false;
+    }
+    if (identifier > LIN_RESPONDER_RESPONSE) {
+        return finish(call, LIN_BAD_IDENTIFIER, index);
+    }
+    if (!command_number(call, "a slot's time in ms", colon + 1, 1, UINT16_MAX, &ms)) {
         return false;
     }
     *slot = (lin_slot_t){.identifier = (uint8_t)identifier, .slot_ms = (uint16_t)ms};
@@ -231,7 +241,7 @@ static bool run_schedule(command_call_t *call, lin_port_t *lin)
     uint32_t before = context_lock();
     lin_result_t result = lin_schedule(&lin->node, slots, count);
     context_unlock(before);
-    return finish(call, result);
+    return finish(call, result, AT_VERB);
 }
 
 static bool run_header(command_call_t *call, lin_port_t *lin)
@@ -244,7 +254,7 @@ static bool run_header(command_call_t *call, lin_port_t *lin)
     uint32_t before = context_lock();
     lin_result_t result = lin_request_header(&lin->node, identifier);
     context_unlock(before);
-    return finish(call, result);
+    return finish(call, result, AT_ARGUMENTS);
 }
 
 static bool run_sleep(command_call_t *call, lin_port_t *lin)
@@ -253,7 +263,7 @@ static bool run_sleep(command_call_t *call, lin_port_t *lin)
     lin_result_t result = lin_go_to_sleep(&lin->node);
 
     context_unlock(before);
-    return finish(call, result);
+    return finish(call, result, AT_VERB);
 }
 
 static bool run_wake(command_call_t *call, lin_port_t *lin)
