@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tierv.sim.design import sorted_blocks
-from tierv.sim.paths import BuildError, locked, run_logged, step
+from tierv.sim.paths import BuildError, CpuTimeError, locked, run_logged, say, step
 from tierv.sim.synthesis.flow import UTILISATION, optimising, tool_versions
 from tierv.soc.cpu.filled import hex_files
 
@@ -37,6 +37,8 @@ _BLOCK_RAM_BYTES = 2048
 #: Of place and route, tried in turn, and how that is said.
 SEEDS = (1, 2, 3)
 SEEDS_TEXT = f"the first of seeds {SEEDS[0]} to {SEEDS[-1]} with which all clocks are reached"
+#: Seconds of CPU time for a seed; most take a quarter, but with some the router finds no end.
+_MOST_CPU_S = 20 * 60
 
 
 class TimingError(BuildError):
@@ -142,9 +144,12 @@ class Ecp5Flow:
         """Versions of the tools that made the report, by name, as JSON."""
         return self.folder / "tools.json"
 
-    def _run(self, command: Sequence[str | Path], folder: Path) -> None:
+    def _run(
+        self, command: Sequence[str | Path], folder: Path, most_cpu_s: int | None = None
+    ) -> None:
         program = Path(sys.executable).parent / command[0]
-        run_logged([program, *command[1:]], folder / f"{command[0]}.log", cwd=folder)
+        log = folder / f"{command[0]}.log"
+        run_logged([program, *command[1:]], log, cwd=folder, most_cpu_s=most_cpu_s)
 
     def _digest(self) -> str:
         total = hashlib.sha256(repr((tool_versions(), self.seeds)).encode())
@@ -208,10 +213,17 @@ class Ecp5Flow:
         files += ["--textcfg", self._config.name, "--report", self.report.name]
         for seed in self.seeds:
             options = ["--seed", str(seed), "--timing-allow-fail", "--quiet"]
-            with step(f"{name}: place and route, seed {seed}"):
-                self._run([_NEXTPNR, *_device(self.project), *files, *options], self.folder)
+            command = [_NEXTPNR, *_device(self.project), *files, *options]
+            try:
+                with step(f"{name}: place and route, seed {seed}"):
+                    self._run(command, self.folder, most_cpu_s=_MOST_CPU_S)
+            except CpuTimeError as error:
+                say(f"{error}: it is given up")
+                continue
             if not read_report(self.report.read_text()).missed:
                 break
+        if not self.report.exists():
+            raise BuildError(f"no seed is routed in time: {', '.join(map(str, self.seeds))}")
 
     def _synthesise(self, what: str) -> Path:
         """Run the project's script for yosys; returns the netlist."""

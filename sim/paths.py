@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,10 +14,16 @@ from pathlib import Path
 
 #: Lines of a log that are shown when its program failed.
 LOG_TAIL_LINES = 25
+#: In which a program that has used its CPU time may end.
+_CPU_GRACE_S = 60
 
 
 class BuildError(Exception):
     """A program that a build needs is missing or failed; says which, and shows its last words."""
+
+
+class CpuTimeError(BuildError):
+    """A program has used the CPU time that it is given."""
 
 
 def build_root() -> Path:
@@ -38,19 +45,25 @@ def run_logged(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     good: Sequence[int] = (0,),
+    most_cpu_s: int | None = None,
 ) -> None:
     """Run a program with its output in a log file.
 
-    Raises ``BuildError`` with the end of the log unless its exit status is a ``good`` one.
+    Raises ``BuildError`` with the end of the log unless its exit status is a ``good`` one,
+    ``CpuTimeError`` if it takes more than ``most_cpu_s`` seconds of CPU time.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     words = [str(word) for word in command]
+    limited = words
+    if most_cpu_s is not None:
+        # At the hard limit it would be killed, and not known why.
+        limited = ["prlimit", f"--cpu={most_cpu_s}:{most_cpu_s + _CPU_GRACE_S}", *words]
     with log.open("a") as output:
         output.write(f"$ {' '.join(words)}\n")
         output.flush()
         try:
             status = subprocess.run(
-                words,
+                limited,
                 cwd=cwd,
                 env=None if env is None else os.environ | dict(env),
                 stdin=subprocess.DEVNULL,
@@ -60,6 +73,8 @@ def run_logged(
             ).returncode
         except FileNotFoundError:
             raise BuildError(f"cannot find {words[0]}; is it installed?") from None
+    if most_cpu_s is not None and status == -signal.SIGXCPU:
+        raise CpuTimeError(f"{Path(words[0]).name} has taken {most_cpu_s} s of CPU time")
     if status not in good:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:])
         raise BuildError(f"{Path(words[0]).name} failed ({status}); the end of {log}:\n{tail}")

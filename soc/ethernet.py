@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from liteeth.common import eth_interpacket_gap, eth_phy_description
 from liteeth.mac.core import LiteEthMACCore
+from liteeth.mac.crc import LiteEthMACCRC32Inserter
 from liteeth.mac.padding import LiteEthMACPaddingInserter
 from liteeth.phy.common import LiteEthPHYMDIO
 from liteeth.phy.ecp5rgmii import LiteEthPHYRGMII
@@ -220,4 +221,5 @@ def shorten_paths(core: LiteEthMACCore) -> None:
     path.submodules += crossing
     buffer_behind(path, stream.ClockDomainCrossing, "eth_tx", width)
     buffer_behind(path, LiteEthMACPaddingInserter, "eth_tx", 8)
+    buffer_behind(path, LiteEthMACCRC32Inserter, "eth_tx", 8)
     buffer_behind(core.rx_datapath, CrcChecker, "eth_rx", 8)

@@ -11,7 +11,7 @@ from tierv.boards import readme
 from tierv.boards.ecp5 import Clock, Ecp5Flow, Routed
 from tierv.boards.project import Project
 from tierv.boards.registry import BOARDS
-from tierv.sim.paths import BuildError
+from tierv.sim.paths import BuildError, CpuTimeError
 from tierv.sim.synthesis.flow import UTILISATION
 
 BLOCK = """\
@@ -103,6 +103,27 @@ def test_a_design_that_cannot_be_routed_leaves_no_older_bitstream(routed, monkey
     assert not routed.bitstream.exists()
 
 
+@pytest.mark.parametrize("seeds", [(1, 2), (1, 3)])
+def test_a_seed_that_finds_no_end_is_given_up(routed, monkeypatch, capsys, seeds):
+    def run(self, command, folder, most_cpu_s=None):
+        (folder / "ecpix5.json").touch()
+        if "--seed" in command:
+            assert most_cpu_s is not None
+            if command[command.index("--seed") + 1] != "2":
+                raise CpuTimeError("nextpnr has taken 7 s of CPU time")
+            self.report.touch()
+
+    monkeypatch.setattr("tierv.boards.ecp5._device", lambda _project: [])
+    monkeypatch.setattr(Ecp5Flow, "_run", run)
+    flow = Ecp5Flow(routed.project, seeds)
+    if 2 in seeds:
+        flow.route()
+    else:
+        with pytest.raises(BuildError, match="no seed is routed in time: 1, 3"):
+            flow.route()
+    assert "nextpnr has taken 7 s of CPU time: it is given up" in capsys.readouterr().err
+
+
 def test_what_has_been_routed_is_kept_with_the_tools_of_then(routed, monkeypatch, tmp_path):
     golden, text = tmp_path / "golden.json", tmp_path / "README.md"
     text.write_text(readme.README.read_text())
@@ -113,7 +134,7 @@ def test_what_has_been_routed_is_kept_with_the_tools_of_then(routed, monkeypatch
         clock = Clock("sys_clk", reached=float(text), wanted=50.0)
         return Routed((clock,), dict.fromkeys(UTILISATION, (3, 7)))
 
-    def run(self, command, folder):
+    def run(self, command, folder, most_cpu_s=None):
         (folder / "ecpix5.json").touch()
         self.report.write_text("51.0")
 

@@ -11,7 +11,7 @@ from litex.soc.cores.cpu import CPUS
 from tierv.sim import model as model_module
 from tierv.sim.design import elaborate
 from tierv.sim.model import ModelParams, build_model, config_name, simulation_params
-from tierv.sim.paths import BuildError, locked, run_logged
+from tierv.sim.paths import BuildError, CpuTimeError, locked, run_logged
 from tierv.sim.run import Simulation, Wave
 from tierv.soc.params import SocParams
 
@@ -122,6 +122,12 @@ def test_a_cpu_without_interrupt_lines_is_named(tmp_path, monkeypatch):
 def test_a_failed_program_shows_the_end_of_its_log(tmp_path):
     with pytest.raises(BuildError, match=r"(?s)sh failed \(3\).*last words"):
         run_logged(["sh", "-c", "echo last words; exit 3"], tmp_path / "log")
+
+
+def test_a_program_ends_when_it_has_used_its_cpu_time(tmp_path):
+    endless = ["sh", "-c", "while :; do :; done"]
+    with pytest.raises(CpuTimeError, match="sh has taken 1 s of CPU time"):
+        run_logged(endless, tmp_path / "log", most_cpu_s=1)
 
 
 def test_a_missing_program_is_named(tmp_path):
