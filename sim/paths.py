@@ -54,16 +54,16 @@ def run_logged(
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     words = [str(word) for word in command]
-    limited = words
+    name = Path(words[0]).name
     if most_cpu_s is not None:
         # At the hard limit it would be killed, and not known why.
-        limited = ["prlimit", f"--cpu={most_cpu_s}:{most_cpu_s + _CPU_GRACE_S}", *words]
+        words = ["prlimit", f"--cpu={most_cpu_s}:{most_cpu_s + _CPU_GRACE_S}", *words]
     with log.open("a") as output:
         output.write(f"$ {' '.join(words)}\n")
         output.flush()
         try:
             status = subprocess.run(
-                limited,
+                words,
                 cwd=cwd,
                 env=None if env is None else os.environ | dict(env),
                 stdin=subprocess.DEVNULL,
@@ -74,10 +74,10 @@ def run_logged(
         except FileNotFoundError:
             raise BuildError(f"cannot find {words[0]}; is it installed?") from None
     if most_cpu_s is not None and status == -signal.SIGXCPU:
-        raise CpuTimeError(f"{Path(words[0]).name} has taken {most_cpu_s} s of CPU time")
+        raise CpuTimeError(f"{name} has taken {most_cpu_s} s of CPU time")
     if status not in good:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:])
-        raise BuildError(f"{Path(words[0]).name} failed ({status}); the end of {log}:\n{tail}")
+        raise BuildError(f"{name} failed ({status}); the end of {log}:\n{tail}")
 
 
 @contextlib.contextmanager
