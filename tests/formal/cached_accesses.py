@@ -22,9 +22,9 @@ class Slot:
         memories = opened(bus).submodules
         self.tier = bench.any_constant(bench.params.tier_bits, "tier")
         self.state = bench.watch("core.bus.states", 2 * tiers).word_select(self.tier, 2)
-        self.cached, self.buffered, self.loads, self.errors = (
+        self.cached, self.buffered, self.loads, self.errors, self.muted = (
             bench.watch(f"core.bus.{name}", tiers).bit_select(self.tier, 1)
-            for name in ("cached", "buffered", "loads", "errors")
+            for name in ("cached", "buffered", "loads", "errors", "muted")
         )
         self.word = data.View(ACCESS, bench.row(memories.slots, self.tier)).address[2:]
         self.result = bench.row(memories.results, self.tier)
@@ -150,7 +150,7 @@ def _suppose(bench: Bench, slot: Slot) -> None:
     for name, trigger, condition in (
         ("on_bus", on_bus, is_open & ~slot.cached),
         ("busy", busy & (cache.load_done.tier == slot.tier), slot.asks),
-        ("asks", slot.asks, slot.loads & is_cached(slot.word)),
+        ("asks", slot.asks, (slot.loads | slot.muted) & is_cached(slot.word)),
         ("late", is_late, slot.buffered & slot.loads & ~(slot.cached & slot.failed)),
         ("late_word", later, kept_word == slot.word),
         ("done", is_done & slot.cached, slot.errors == slot.failed),

@@ -9,6 +9,8 @@ import pytest
 from lockstep import CORES, Case, case_of_seed, describe, run_cases
 
 PIECES = 300
+#: What these have, others have, too.
+SLOW = ("2", "small", "wide")
 #: Instructions of the long run.
 MANY = 10_000_000
 
@@ -25,8 +27,7 @@ def check(cases: Iterable[Case]) -> int:
 
 @pytest.mark.parametrize(
     "core",
-    # Others have two tiers, too.
-    [pytest.param(core, marks=[pytest.mark.slow] if core == "2" else []) for core in CORES],
+    [pytest.param(core, marks=[pytest.mark.slow] if core in SLOW else []) for core in CORES],
 )
 def test_random_programs_do_what_spike_does(core: str) -> None:
     # A seed for each number of wait states, twice; once with caches, where they take long.

@@ -32,7 +32,7 @@ def write(path: Path, *words: str) -> str:
     return path.read_text()
 
 
-@pytest.mark.parametrize("tiers", [1, 3, 8])
+@pytest.mark.parametrize("tiers", [1, pytest.param(3, marks=pytest.mark.slow), 8])
 def test_the_core_is_one_file_that_verilator_has_nothing_against(tmp_path, tiers):
     path = tmp_path / "tierv.v"
     write(path, "--tiers", str(tiers))

@@ -98,6 +98,7 @@ def test_what_can_t_be_done_is_said(model, words, message):
     assert message in done.stderr
 
 
+@pytest.mark.slow
 def test_memories_may_have_other_sizes():
     sizes = {"rom": 16 << 10, "sram": 4 << 10, "itcm": 256 << 10, "dtcm": 16 << 10}
     soc = simulation_params(

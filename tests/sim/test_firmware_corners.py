@@ -31,7 +31,14 @@ CORNERS = {
 }
 
 
-@pytest.mark.parametrize("corner", CORNERS)
+#: What the others leave out in part.
+SLOW = ("no serial ports", "interrupts of another kind")
+
+
+@pytest.mark.parametrize(
+    "corner",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in CORNERS],
+)
 def test_applications_compile(corner, tmp_path):
     params = simulation_params(**CORNERS[corner])
     elaborate(params, tmp_path / "soc")

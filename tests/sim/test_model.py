@@ -135,6 +135,7 @@ def test_a_missing_program_is_named(tmp_path):
         run_logged(["no-such-program"], tmp_path / "log")
 
 
+@pytest.mark.slow
 def test_a_waveform_has_the_pins_and_changes_nothing(simulation, firmware, tmp_path):
     """The model with waveforms evaluates falling edges too, and all the same does the same."""
     traced = build_model(ModelParams(soc=simulation_params(cpu="vexriscv"), trace="vcd"))

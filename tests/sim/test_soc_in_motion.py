@@ -27,6 +27,7 @@ def sixteen() -> Simulation:
     return Simulation(build_model(ModelParams(soc=params, profile=False)))
 
 
+@pytest.mark.slow
 def test_the_console_and_all_sixteen_ports_work_at_once(sixteen):
     program = build_firmware("uart_loop", sixteen.model.include)
     items = [UartBytes(port, bytes([port, 0x80 + port])) for port in range(17)]
@@ -35,6 +36,7 @@ def test_the_console_and_all_sixteen_ports_work_at_once(sixteen):
     assert [result.uart(port) for port in range(17)] == expected
 
 
+@pytest.mark.slow
 def test_frames_pass_at_a_clock_that_the_mii_rate_does_not_divide(sixteen):
     program = build_firmware("echo", sixteen.model.include)
     frame = Frame(bytes(range(12)) + bytes(range(100)))
