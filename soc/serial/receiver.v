@@ -170,12 +170,14 @@ module tierv_serial_receiver #(
             end
 
             // From the line: a bit is what two of three looks at it say.
-            if (line_q && !line) fall_cycle <= line_cycle;
+            // Within a low level a look that says otherwise is none.
+            if (line_q && !line && (low_ticks == 0 || was == IDLE)) fall_cycle <= line_cycle;
             line_q <= line;
             if (was == IDLE) begin
                 if (tick && quiet_ticks < end_ticks) quiet_ticks <= quiet_ticks + 1;
                 if (tick && stop_ticks != 0) stop_ticks <= stop_ticks - 1;
-            end else begin
+            end else if (was != START) begin
+                // What has begun may turn out to be none.
                 quiet_ticks <= 0;
                 stop_ticks <= HALF_BIT_TICKS;
             end

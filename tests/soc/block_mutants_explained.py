@@ -35,16 +35,28 @@ EXPLANATIONS: dict[str, dict[str, str]] = {
         "cnot1 of $procmux$1228 B": "bit 19 of a receive descriptor's second word says nothing",
     },
     "serial": {
-        "cnot1 of $procmux$2770_CMP0 A": "an address with bit 2 set is not 48 either way",
-        "const0 of $procmux$2775_CMP0 B": "of address 43, that of purge, which reads as 0",
-        r"inv of $flatten\tierv_serial_port.transmitter.$add$transmitter.v:118$1336 B": (
-            "the sum is cut to four bits"
+        r"const1 of $flatten\tierv_serial_port.receiver.$procmux$1986 S": (
+            "of any_one, which changes in no start bit and is not read behind a stop bit"
         ),
-        "inv of tierv_serial_port.transmitter.phase[10]": (
-            "the errors cancel out: an edge is off by a cycle at the lowest speeds only"
+        r"const1 of $flatten\tierv_serial_port.counters.$procmux$2421 Y": (
+            "of a counter's bit 13: it takes 8,192 events"
         ),
-        r"cnot1 of $flatten\tierv_serial_port.transmitter.$procmux$2241 A": (
-            "of characters of a write when none of them is coming"
+        r"const0 of $flatten\tierv_serial_port.$procmux$2709_CMP0 A": (
+            "of the upper half of a counter of 16 bits, which is 0 either way"
+        ),
+        "const1 of $procmux$2785 B": "of address 43, that of purge, which nobody reads",
+        r"inv of $flatten\tierv_serial_port.receiver.$sub$receiver.v:178$1497 B": (
+            "the difference is cut to three bits"
+        ),
+        "const1 of $procmux$2814_CMP0 A": "addresses 22 and 23 read alike: what the port gives",
+        r"const1 of $flatten\tierv_serial_port.counters.$procmux$2428 A": (
+            "of the memory of the counters: of what is not written"
+        ),
+        r"inv of $flatten\tierv_serial_port.transmitter.$add$transmitter.v:89$1330 Y": (
+            "the sum is cut to three bits"
+        ),
+        r"cnot1 of $flatten\tierv_serial_port.$eq$port.v:59$850 A": (
+            "2 and 3 take each other's place, and neither is EVEN"
         ),
     },
     "echo": {

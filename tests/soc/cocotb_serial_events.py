@@ -69,6 +69,20 @@ async def each_character_begins_the_timeout_anew(dut):
 
 
 @cocotb.test()
+async def spikes_on_a_quiet_line_do_not_begin_the_timeout_anew(dut):
+    bench = await SerialBench(dut).begin(ev_enable=RECEIVE, watermarks=16, timeout=20)
+    await bench.send([0x33])
+    for _ in range(3):
+        assert not int(bench.irq.value)
+        # A quarter of a bit.
+        await bench.drive([0], BIT // 4 * PERIOD_PS)
+        await bench.drive([1], 5 * FORM.bit_ps)
+    assert not int(bench.irq.value)
+    await bench.step(8 * BIT)
+    assert int(bench.irq.value)
+
+
+@cocotb.test()
 async def a_timeout_is_forgotten_with_the_last_character_whenever_the_next_one_comes(dut):
     bench = await SerialBench(dut).begin(ev_enable=RECEIVE)
 

@@ -135,6 +135,12 @@ async def the_stamp_of_a_break_is_the_cycle_in_which_the_line_fell(dut):
     await bench.send_break(14, form)
     assert await bench.receive() == (0, BREAK)
     assert await bench.read("stamp") == start
+    # A spike within it is none.
+    start = bench.cycle
+    for eighths, level in ((48, 0), (1, 1), (64, 0), (16, 1)):
+        await bench.drive([level], eighths / 8 * form.bit_ps)
+    assert await bench.receive() == (0, BREAK)
+    assert await bench.read("stamp") == start
     # In the middle of a character.
     await bench.step(100)
     start = bench.cycle
