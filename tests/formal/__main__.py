@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from tierv.sim.file_arguments import NEW_FILE, write_text
 from tierv.sim.paths import BuildError, build_root
 
 from .check import Check
@@ -32,7 +33,7 @@ def chosen_checks(names: tuple[str, ...], full: bool) -> list[Check]:
     unknown = [name for name in names if name not in CHECKS]
     if unknown:
         raise click.UsageError(f"no check is named {unknown[0]!r}; --list shows them")
-    return [CHECKS[name] for name in names]
+    return [CHECKS[name] for name in dict.fromkeys(names)]
 
 
 def is_found(plant: Plant, verdict: Verdict) -> bool:
@@ -119,7 +120,7 @@ def save(verdicts: list[Verdict], plants: list[tuple[Plant, Verdict]], path: Pat
         ],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=2) + "\n")
+    write_text(path, json.dumps(result, indent=2) + "\n")
 
 
 @click.command()
@@ -132,7 +133,7 @@ def save(verdicts: list[Verdict], plants: list[tuple[Plant, Verdict]], path: Pat
 @click.option("--solver", type=click.Choice(sorted(SOLVERS)), default="boolector")
 @click.option(
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=NEW_FILE,
     default=None,
     help="Where the JSON goes; build/results/formal.json if not said.",
 )
@@ -207,7 +208,10 @@ def main(
     spent = sum(verdict.cpu_seconds for verdict in (*verdicts.values(), *found.values()))
     console.print(f"{spent:.0f} s of CPU time")
     path = output or build_root() / "results" / "formal.json"
-    save(ordered, planted, path)
+    try:
+        save(ordered, planted, path)
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: {error.strerror}") from None
     console.print(f"results in {path}")
     bad = [verdict for verdict in ordered if verdict.status is not Status.PASSED]
     bad += [verdict for plant, verdict in planted if not is_found(plant, verdict)]

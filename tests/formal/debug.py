@@ -59,7 +59,8 @@ def halting(bench: Bench) -> None:
     was_halted = bench.past(halted)
     issues = core.issue_valid & (core.issue_tier == tier)
     bench.prove("halted_is_still", halted & was_halted, ~issues)
-    bench.prove("until_resumed", was_halted & ~halted, bench.held(of(core.debug_resume)))
+    resumed = bench.held(of(core.debug_resume), ~halted, "resumed")
+    bench.prove("until_resumed", was_halted & ~halted, resumed)
     bench.cover("issues_again", bench.held(halted) & ~halted & issues)
 
 

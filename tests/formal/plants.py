@@ -369,6 +369,14 @@ _OF_TIERS = [
         check="debug-pc-1",
         finds=("goes_on", "interrupted_between"),
     ),
+    Plant(
+        name="halt-behind-a-resume-ends-by-itself",
+        module="debug.hart",
+        text="to_resume.eq((to_resume & ~self.resumed) | self.resume),",
+        bug="to_resume.eq(to_resume | self.resume),",
+        check="debug-pc-1",
+        finds=("until_resumed",),
+    ),
 ]
 PLANTS: dict[str, Plant] = {
     plant.name: plant for plant in (*OF_INSTRUCTIONS, *_OF_TIERS, *OF_CACHES)

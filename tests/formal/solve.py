@@ -13,7 +13,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from tierv.sim.paths import build_root, run_logged
+from tierv.sim.paths import build_root, locked, run_logged
 
 from .bench import COVERED, PROVED
 from .check import Check, Method
@@ -94,7 +94,6 @@ def prepare() -> None:
 def write_design(check: Check, plant: str | None = None) -> Path:
     """Have another process write the design as SMT-LIB; returns its folder."""
     folder = folder_of(check.name, plant)
-    folder.mkdir(parents=True, exist_ok=True)
     log = folder / "build.log"
     log.write_text("")
     env = programs()
@@ -172,7 +171,12 @@ def _cpu_seconds_of_children() -> float:
 
 def solve(check: Check, *, solver: str = "boolector", plant: str | None = None) -> Verdict:
     """Prove a check, or find what is wrong with it. CPU time is right if no other is being solved
-    by the same process."""
+    by the same process. Raises ``RuntimeError`` for a solver that does not answer."""
+    with locked(folder_of(check.name, plant)):
+        return _solve(check, solver, plant)
+
+
+def _solve(check: Check, solver: str, plant: str | None) -> Verdict:
     start, cpu_start = time.monotonic(), _cpu_seconds_of_children()
     folder = write_design(check, plant)
     (folder / "solve.log").write_text("")
@@ -180,7 +184,8 @@ def solve(check: Check, *, solver: str = "boolector", plant: str | None = None) 
     text = (folder / "design.il").read_text()
     verdict.properties = sorted(set(re.findall(rf"cell \$check \\cell__{PROVED}(\S+)", text)))
     triggers = sorted(set(re.findall(rf"cell \$check \\cell__{COVERED}(\S+)", text)))
-    from_any = ["--noinit", "--smtc", "start.smtc"]
+    # What a cover from reset does not show: that there is a state to begin with.
+    from_any = ["--noinit", "--smtc", "start.smtc", "--presat"]
     runs = [["-t", str(check.depth + 1)]]
     covers = ["-c", "-t", str(check.covers_within + 1)]
     if check.method is Method.INDUCTION:

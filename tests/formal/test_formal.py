@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from formal import __main__ as runner
+from formal import solve as solving
 from formal.planting import PlantError, source_of
 from formal.plants import PLANTS
 from formal.registry import CHECKS
@@ -65,6 +66,29 @@ def test_the_runner_names_what_it_does_not_know(words, message):
     done = CliRunner().invoke(runner.main, words)
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_a_file_that_cannot_be_written_is_named_before_anything_is_proved(monkeypatch, tmp_path):
+    monkeypatch.setattr(runner, "prepare", lambda: pytest.fail("began to prove"))
+    done = CliRunner().invoke(runner.main, ["reset", "--output", str(tmp_path / "no/x.json")])
+    assert done.exit_code == 2
+    assert "can't be written" in done.output
+
+
+@needs_solver
+@pytest.mark.slow
+def test_assumptions_that_contradict_each_other_prove_nothing(monkeypatch):
+    def contradict(folder, *others):
+        write_constraints(folder, *others)
+        with (folder / "start.smtc").open("a") as file:
+            file.write("state 1\nassume false\n")
+
+    write_constraints = solving._write_constraints
+    monkeypatch.setattr(solving, "_write_constraints", contradict)
+    prepare()
+    verdict = solve(CHECKS["reset"])
+    assert verdict.status is Status.FAILED
+    assert verdict.failed == ["assumptions contradict each other"]
 
 
 @needs_solver

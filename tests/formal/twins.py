@@ -1,7 +1,8 @@
 """Temporal isolation: two cores whose most urgent tiers are alike, beside different lower tiers.
 
-What the most urgent tier fetches and loads locally, and its lines and timer, are the same in both
-cores; everything else of the lower tiers is free in each. Excepted are, by assumption, the means by
+What the most urgent tier fetches and loads locally, and its timer, are the same in both cores, and
+so are all lines, with which lower tiers may do as they like; everything else of these is free in
+each. Excepted are, by assumption, the means by
 which tiers act on each other (the shared CSRs, which no lower tier writes, and ceilings) and the
 bus: the most urgent tier makes no access to it. The lower tiers use the bus as they like.
 """
