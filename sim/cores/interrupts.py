@@ -38,7 +38,7 @@ _HANDLER_CYCLES = 400
 #: Cycles by which no interrupt makes the interrupted program earlier.
 _MOST_GAINED = 32
 #: An access to the bench's page in the background with bus accesses, as to LiteX's CSRs.
-_BUS_CYCLES = 3
+BUS_CYCLES = 3
 #: From the issue of an instruction of TierV to its cycle in X; it retires in M.
 ISSUE_TO_X_CYCLES = ISSUE_TO_M_CYCLES - 1
 
@@ -179,7 +179,7 @@ def measure(
 ) -> Latencies:
     """Interrupts at random moments of the background."""
     if background is Background.BUS:
-        cycles = max(core.bus.device_cycles, _BUS_CYCLES)
+        cycles = max(core.bus.device_cycles, BUS_CYCLES)
         core = replace(core, bus=replace(core.bus, device_cycles=cycles))
     program = latency_program(core, handler, background)
     period = round_cycles(core, program)

@@ -54,15 +54,21 @@ def test_the_golden_verdicts_follow_from_its_rows(golden):
         ),
         (
             "interrupts",
-            {"core": "TierV N=3", "handler": "leaf"},
+            {"core": "TierV N=3", "handler": "leaf", "background": "local"},
             {"lost max": 9},
-            "taken beyond a leaf handler's own instructions, issue slots",
+            "slots lost to a program in local memory beyond a leaf handler's own instructions",
         ),
         (
             "interrupts",
-            {"core": "TierV N=3", "handler": "leaf"},
+            {"core": "TierV N=3", "handler": "leaf", "background": "local"},
             {"store max": 7},
             "line pin to output pin, leaf handler in C, cycles",
+        ),
+        (
+            "interrupts",
+            {"core": "TierV N=3", "handler": "leaf", "background": "bus"},
+            {"store max": 9},
+            "the same beside a program whose accesses to the bus take 3 cycles",
         ),
         (
             "nested",
