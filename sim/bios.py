@@ -44,7 +44,7 @@ def build_bios(params: SocParams) -> Program:
     stamp = folder / "stamp"
     image = folder / "software/bios/bios.bin"
     with locked(folder):
-        digest = generator_digest(params, parts=("soc", "sim/top.py"))
+        digest = generator_digest(params, parts=("rtl", "soc", "sim/top.py"))
         if not (image.exists() and stamp.exists() and stamp.read_text() == digest):
             check_tools()
             stamp.unlink(missing_ok=True)

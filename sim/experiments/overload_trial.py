@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -97,9 +98,13 @@ def _delivered(result: RunResult, service: str) -> int:
 
 
 def sustained_interval(setup: Setup, service: str, settings: Settings) -> float:
-    """Cycles between frames of which none is lost, to 5 %; nothing else is done meanwhile."""
+    """Cycles between frames of which none is lost, to 5 %; nothing else is done meanwhile.
+
+    Raises ``ValueError`` if some are lost at every rate that is tried.
+    """
     introduction, start = serial_link.set_up({})
 
+    @cache
     def survives(rate: float) -> bool:
         interval = 1 / rate
         flood = _flood(service, start, settings.length // _SEARCH_SHORTER, interval)
@@ -121,6 +126,8 @@ def sustained_interval(setup: Setup, service: str, settings: Settings) -> float:
         least=1 / _LONGEST,
         most=1 / _SHORTEST,
     )
+    if not survives(rate):
+        raise ValueError(f"{service}: a frame in {_LONGEST:.0f} cycles is too many")
     return 1 / rate
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,10 @@ def read_results(folder: Path, experiments: Sequence[Experiment]) -> list[Mappin
 
 
 def results_table(results: Sequence[Mapping[str, Any]], experiments: Sequence[Experiment]) -> str:
-    """Markdown with every headline and pass line, and with what of all has not been run."""
+    """Markdown with every headline and pass line, and with what of all has not been run.
+
+    Raises ``ValueError`` for results of another seed, clock or compiler than the first one's.
+    """
     lines = ["| | figure | measured | published; what must hold |", "|---|---|---:|---|"]
     for result in results:
         verdict = "passed" if result["passed"] else "**failed**"
@@ -41,6 +45,12 @@ def results_table(results: Sequence[Mapping[str, Any]], experiments: Sequence[Ex
             title = f"{experiment.id} {experiment.title.lower()}"
             lines.append(f"| {title} | not measured | | {experiment.reference} |")
     config = results[0]["config"]
+    for result, name in itertools.product(results, ("seed", "clock_hz", "compiler")):
+        if result["config"][name] != config[name]:
+            raise ValueError(
+                f"{result['experiment']} must have the {name} of {results[0]['experiment']},"
+                f" {config[name]}, not {result['config'][name]}: run it again"
+            )
     lengths = ", ".join(
         f"{result['experiment']} {result['config']['length']:,} {result['config']['length_unit']}"
         for result in results

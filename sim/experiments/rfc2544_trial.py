@@ -120,7 +120,8 @@ def measure(target: Target, service: str, size: int, settings: Settings) -> dict
     us = 1e6 / settings.clock_hz
     row: dict[str, Any] = {
         "throughput (Mbit/s)": round(load * _rate(size, line_cycles, settings), 2),
-        "of line rate (%)": round(100 * load, 1),
+        # Nearly line rate is not line rate.
+        "of line rate (%)": 100.0 if load == 1 else min(round(100 * load, 1), 99.9),
         "overload (Mbit/s)": round(
             _rate(size, max(overload.cycles_each, line_cycles), settings), 2
         ),

@@ -231,6 +231,8 @@ class TerminalServer(Experiment):
     length_unit = "bytes of the file at the most, 1.3 s of slow lines"
     short_length = 2_500
     full_length = FILE_BYTES
+    #: A rate needs more than two packets by time.
+    least_length = 2 * _LATENCY_US * REFERENCE_BAUD // (1_000_000 * serial_link.CHARACTER_BITS) + 1
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
         """All speeds by four rules, the reference's by many latencies, and its share of the CPU."""

@@ -259,6 +259,7 @@ def test_results_are_written_as_json_and_as_a_plot(bench, monkeypatch, tmp_path)
 #: The last length that can be measured, the next that can't, and what is said of it.
 LENGTHS = {
     "E7": (65_536, 65_537, "at most 65536 frames in a trial"),
+    "E8": (769, 768, "at least 769 bytes of the file at the most, 1.3 s of slow lines"),
     "E10": (4_096, 4_097, "at most 4096 collisions"),
     "E12": (411, 412, "at most 411 seconds of the line"),
     "E15": (25_604, 25_603, "at least 25604 cycles of flood"),

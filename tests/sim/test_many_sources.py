@@ -38,6 +38,11 @@ def test_the_search_finds_the_highest_load(monkeypatch, limit):
     assert possible / many_sources._PRECISION < found <= possible
 
 
+def test_what_is_lost_at_load_1_too_is_no_load(monkeypatch):
+    monkeypatch.setattr(many_sources, "_trial", lambda *_: None)
+    assert many_sources._highest_load(None, None, None) == 0
+
+
 class Listening:
     """Takes the place of a setup: keeps what a run gets, which then does not end."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -83,6 +83,19 @@ def test_a_device_that_keeps_up_needs_one_trial():
     # From the last bit, without the gap, to the first bit behind the answer's preamble.
     gap = (WIRE_OVERHEAD_BYTES - 8) * 8
     assert row["latency mean (us)"] == pytest.approx((LINE_CYCLES + gap + 64) / 100, abs=0.02)
+
+
+def test_a_device_that_loses_one_frame_at_line_rate_only_is_not_at_line_rate():
+    class Nearly(Device):
+        def run(self, *, frames, **rest):
+            spacing = (frames[-1].cycle - frames[1].cycle) / (len(frames) - 2)
+            return super().run(frames=frames[spacing <= LINE_CYCLES :], **rest)
+
+    device = Nearly(service_cycles=LINE_CYCLES, room=4)
+    settings = replace(SETTINGS, length=5_000)
+    row = measure(Target(setup=device), "sink", 64, settings)
+    assert row["of line rate (%)"] == 99.9
+    assert row["overload lost (%)"] == 0
 
 
 def test_a_device_that_always_loses_is_an_error():
