@@ -78,8 +78,9 @@ class TierVSoC(SoCCore):
     """Memories, serial ports, timer, LEDs, Ethernet and lines around one CPU.
 
     The platform gives the pins: ``serial`` by number (``tx``, ``rx``), ``user_led``, ``lines``
-    (optional), ``echo`` (optional; of ``echo_layout``), ``eth_clocks`` and ``eth`` with Ethernet,
-    and ``mailbox`` with the mailbox; a subclass can give them otherwise by overriding
+    (optional; in step with ``sys``, as the CPU takes them), ``echo`` (optional; of
+    ``echo_layout``), ``eth_clocks`` and ``eth`` with Ethernet, and ``mailbox`` with the mailbox; a
+    subclass can give them otherwise by overriding
     ``uart_pads``, ``led_pads`` and ``ethernet_phy``. ``crg`` makes the clock domain ``sys``, and
     resets it, but goes on with its clock, while its ``debug_reset`` is 1.
     Raises ``ValueError`` naming the value for a CPU or variant that LiteX doesn't know.

@@ -16,7 +16,8 @@ static void start(uint32_t cycles, uint32_t reload)
 
 void timer_start(uint32_t period_cycles)
 {
-    start(period_cycles, period_cycles);
+    /* It loads in the cycle behind the one in which it reaches 0. */
+    start(period_cycles, period_cycles - 1);
 }
 
 void timer_start_once(uint32_t cycles)

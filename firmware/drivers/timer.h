@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Ticks every `period_cycles` clock cycles from now on; the line is TIMER0_INTERRUPT. */
+/* Ticks every `period_cycles` clock cycles, 2 or more, from now on; the line is TIMER0_INTERRUPT. */
 void timer_start(uint32_t period_cycles);
 
 /* Ticks once, in `cycles`, 1 or more. */
