@@ -370,10 +370,10 @@ _OF_TIERS = [
         finds=("goes_on", "interrupted_between"),
     ),
     Plant(
-        name="halt-behind-a-resume-ends-by-itself",
+        name="halt-ends-with-its-request",
         module="debug.hart",
-        text="to_resume.eq((to_resume & ~self.resumed) | self.resume),",
-        bug="to_resume.eq(to_resume | self.resume),",
+        text="with m.If(self.resumed[tier]):",
+        bug="with m.If(self.resumed[tier] | ~self.halt[tier]):",
         check="debug-pc-1",
         finds=("until_resumed",),
     ),
