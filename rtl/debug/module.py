@@ -161,17 +161,27 @@ class DebugModule(wiring.Component):
         with m.If(self._written(Dmi.DMCS2) & data[1] & ~data[0] & known):
             m.d.sync += grouped.eq(Mux(data[2], grouped | named, grouped & ~named))
         halts = Signal(tiers)
-        m.d.comb += halts.eq(self.halted & ~halted_before)
+        # One that has been told to resume will run, though it is still halted.
+        leaving = Signal(tiers)
+        stays = Signal(tiers)
+        m.d.comb += [
+            halts.eq(self.halted & ~halted_before),
+            stays.eq(self.halted & ~leaving & ~resuming),
+        ]
         m.d.sync += [
             halted_before.eq(self.halted),
-            group_halt.eq(
-                (group_halt | Mux((halts & grouped).any(), grouped, 0)) & ~self.halted & ~resuming
-            ),
+            leaving.eq((leaving | resuming) & ~self.resumed),
+            group_halt.eq((group_halt | Mux((halts & grouped).any(), grouped, 0)) & ~stays),
         ]
+        with m.If(self.came_from_reset):
+            m.d.sync += leaving.eq(0)
         with m.If(~self._active):
             m.d.sync += [
                 signal.eq(0)
-                for signal in (hartsel, ndmreset, wanted, grouped, group_halt, self.reset_halt)
+                for signal in (
+                    *(hartsel, ndmreset, wanted, grouped, leaving, group_halt),
+                    self.reset_halt,
+                )
             ]
             m.d.sync += acknowledged.eq(0)
 

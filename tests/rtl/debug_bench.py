@@ -40,6 +40,8 @@ class Tiers:
     """What the core does for the debug module."""
 
     halted: int = 0
+    #: Those that cannot resume yet.
+    held: int = 0
     #: Cycles from a program's begin to its end, and whether that is an exception.
     program_cycles: int = 5
     fails: bool = False
@@ -120,17 +122,19 @@ class DmBench:
 
     async def _core(self, ctx) -> None:
         dut, tiers = self.dut, self.tiers
-        left = 0
+        left = to_resume = 0
         fresh = True
         while True:
             reset = ctx.get(dut.ndmreset)
             if reset:
-                tiers.halted = left = 0
+                tiers.halted = left = to_resume = 0
             ctx.set(dut.came_from_reset, int(fresh and not reset))
             if not reset and fresh:
                 tiers.halted |= ctx.get(dut.reset_halt)
             fresh = bool(reset)
-            resumed = ctx.get(dut.resume) & tiers.halted
+            to_resume |= ctx.get(dut.resume) & tiers.halted
+            resumed = to_resume & ~tiers.held
+            to_resume &= ~resumed
             run = ctx.get(dut.run)
             tiers.halted = (tiers.halted | ctx.get(dut.halt)) & ~resumed if not reset else 0
             done = left == 1

@@ -288,6 +288,30 @@ def test_the_harts_of_a_group_halt_together():
     DmBench().run(test)
 
 
+def test_a_hart_that_is_about_to_resume_halts_with_its_group():
+    async def test(b: DmBench):
+        await b.halt(0)
+        for number in (0, 2):
+            await b.write(Dmi.DMCONTROL, hart(number))
+            await b.write(Dmi.DMCS2, 1 << 2 | 1 << 1)
+        b.tiers.held = 0b001
+        await b.write(Dmi.DMCONTROL, hart(0) | RESUMEREQ)
+        await b.step(3)
+        await b.halt(2)
+        assert b.tiers.halted == 0b101
+        b.tiers.held = 0
+        await b.step(1)
+        assert b.tiers.halted == 0b100
+        await b.step(3)
+        assert b.tiers.halted == 0b101
+        # It is not asked again.
+        await b.write(Dmi.DMCONTROL, hart(0) | RESUMEREQ)
+        await b.step(5)
+        assert b.tiers.halted == 0b100
+
+    DmBench().run(test)
+
+
 def test_dmactive_resets_the_module():
     async def test(b: DmBench):
         await b.halt(1)
