@@ -31,7 +31,7 @@ CORNERS = {
 }
 
 
-#: What the others leave out in part.
+#: They take their turn with the slow tests.
 SLOW = ("no serial ports", "interrupts of another kind")
 
 
