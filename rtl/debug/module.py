@@ -176,14 +176,8 @@ class DebugModule(wiring.Component):
         with m.If(self.came_from_reset):
             m.d.sync += leaving.eq(0)
         with m.If(~self._active):
-            m.d.sync += [
-                signal.eq(0)
-                for signal in (
-                    *(hartsel, ndmreset, wanted, grouped, leaving, group_halt),
-                    self.reset_halt,
-                )
-            ]
-            m.d.sync += acknowledged.eq(0)
+            state = (hartsel, ndmreset, wanted, grouped, leaving, group_halt, self.reset_halt)
+            m.d.sync += [signal.eq(0) for signal in (*state, acknowledged)]
 
         exists = hartsel < tiers
 

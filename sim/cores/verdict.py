@@ -11,8 +11,8 @@ from .interrupts import BUS_CYCLES, ISSUE_TO_X_CYCLES, Background, Handler
 from .kernels import EXPECTED
 
 Rows = Sequence[Mapping[str, Any]]
-#: Cycles from a line to an output pin.
-PIN_CYCLES = 6
+#: Cycles from a line to an output pin, and those that are aimed at.
+PIN_CYCLES, PIN_GOAL_CYCLES = 6, 5
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,18 @@ def _interrupt_targets(rows: Rows) -> Iterator[Target]:
     lost = max(row["lost max"] - row["instructions"] for row in alone)
     name = "slots lost to a program in local memory beyond a leaf handler's own instructions"
     yield Target(name, lost, "0 or fewer", lost <= 0)
-    pins = max(row["store max"] for row in alone)
-    limit = f"{PIN_CYCLES} or fewer (goal 5)"
-    name = "line pin to output pin, leaf handler in C, cycles"
-    yield Target(name, pins, limit, pins <= PIN_CYCLES)
     # What is on the bus ends first.
-    pins, most = max(row["store max"] for row in beside), PIN_CYCLES + BUS_CYCLES - 1
-    name = f"the same beside a program whose accesses to the bus take {BUS_CYCLES} cycles"
-    yield Target(name, pins, f"{most} or fewer (goal 7)", pins <= most)
+    for chosen, wait, name in (
+        (alone, 0, "line pin to output pin, leaf handler in C, cycles"),
+        (
+            beside,
+            BUS_CYCLES - 1,
+            f"the same beside a program whose accesses to the bus take {BUS_CYCLES} cycles",
+        ),
+    ):
+        pins, most = max(row["store max"] for row in chosen), PIN_CYCLES + wait
+        limit = f"{most} or fewer (goal {PIN_GOAL_CYCLES + wait})"
+        yield Target(name, pins, limit, pins <= most)
     nested = of_part(rows, "nested", core=f"TierV N={max(cores.TIER_COUNTS)}")
     deepest = max(row["first max"] for row in nested) - ISSUE_TO_X_CYCLES
     name = "nested eight deep: each level issues, cycles after its line"

@@ -7,7 +7,6 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -207,14 +206,13 @@ def _holds(rows: list[dict[str, Any]], grid: Mapping[str, tuple[int, ...]]) -> b
 def _highest_load(setup: Setup, case: _Case, settings: Settings) -> float:
     """0 if something is lost at load 1, too."""
 
-    @cache
     def survives(load: float) -> bool:
         return _trial(setup, case, load, settings, 1) is not None
 
     load = highest(
         survives, first=_FIRST_LOAD, step=2, precision=_PRECISION, least=1, most=_MOST_LOAD
     )
-    return load if survives(load) else 0.0
+    return load or 0.0
 
 
 def _trial(

@@ -115,7 +115,7 @@ def measure(target: Target, service: str, size: int, settings: Settings) -> dict
             least=first / _MOST_SLOWER,
             most=1.0,
         )
-        if not survives(load):
+        if load is None:
             raise ValueError(f"{service}: frames of {size} bytes are lost at any load tried")
     us = 1e6 / settings.clock_hz
     row: dict[str, Any] = {

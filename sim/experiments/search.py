@@ -78,13 +78,13 @@ def highest(
     growth: float = 1.0,
     least: float,
     most: float,
-) -> float:
-    """The highest load that survives, to a factor of ``precision``.
+) -> float | None:
+    """The highest load that survives, to a factor of ``precision``; None: not even ``least`` does.
 
     What is below a load that survives is taken to survive too. The search begins at ``first``, goes
     up or down by factors of ``step``, each the power ``growth`` of the one before, until it has one
     that survives and one that does not, and halves what is between them on a logarithmic scale. It
-    does not leave ``least``, which is taken to survive, and ``most``.
+    does not leave ``least`` and ``most``.
     """
     low = high = first
     if survives(first):
@@ -93,7 +93,9 @@ def highest(
                 return most
             low, step = high, step**growth
     else:
-        while (low := max(least, high / step)) > least and not survives(low):
+        while not survives(low := max(least, high / step)):
+            if low == least:
+                return None
             high, step = low, step**growth
     return bisect(survives, low, high, precision)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 from lockstep import CORES, Case, case_of_seed, describe, run_cases
+from slow_turns import turns
 
 PIECES = 300
 #: What these have, others have, too.
@@ -25,10 +26,7 @@ def check(cases: Iterable[Case]) -> int:
     return instructions
 
 
-@pytest.mark.parametrize(
-    "core",
-    [pytest.param(core, marks=[pytest.mark.slow] if core in SLOW else []) for core in CORES],
-)
+@pytest.mark.parametrize("core", turns(CORES, SLOW))
 def test_random_programs_do_what_spike_does(core: str) -> None:
     # A seed for each number of wait states, twice; once with caches, where they take long.
     seeds = range(6 if CORES[core].has_caches else 12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from slow_turns import turns
 
 from tierv.sim.design import elaborate
 from tierv.sim.firmware import compile_firmware
@@ -35,10 +36,7 @@ CORNERS = {
 SLOW = ("no serial ports", "interrupts of another kind")
 
 
-@pytest.mark.parametrize(
-    "corner",
-    [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in CORNERS],
-)
+@pytest.mark.parametrize("corner", turns(CORNERS, SLOW))
 def test_applications_compile(corner, tmp_path):
     params = simulation_params(**CORNERS[corner])
     elaborate(params, tmp_path / "soc")

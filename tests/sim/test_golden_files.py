@@ -42,6 +42,7 @@ def test_figures_stay_if_the_page_has_no_place_for_them(name, monkeypatch, tmp_p
 )
 def test_results_that_were_made_otherwise_are_not_shown_together(name, value):
     config = {"length": 2, "length_unit": "frames", "seed": 1, "clock_hz": 10**8}
+    config["compiler"] = "gcc 12"
     results = [
         {
             "experiment": experiment,
@@ -50,13 +51,13 @@ def test_results_that_were_made_otherwise_are_not_shown_together(name, value):
             "pass_line": "",
             "passed": True,
             "headline": {"figure": 1},
-            "config": {**config, "compiler": "gcc 12"},
+            "config": dict(config),
         }
         for experiment in ("E1", "E2")
     ]
     experiments = [EXPERIMENTS["E1"], EXPERIMENTS["E2"]]
     assert "Seed 1, 100 MHz, gcc 12; E1 2 frames, E2 2" in results_table(results, experiments)
     results[1]["config"][name] = value
-    message = f"E2 must have the {name} of E1, {results[0]['config'][name]}, not {value}"
+    message = f"E2 must have the {name} of E1, {config[name]}, not {value}"
     with pytest.raises(ValueError, match=message):
         results_table(results, experiments)

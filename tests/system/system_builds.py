@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pytest
+import slow_turns
 
 from tierv.sim.elf import Program
 from tierv.sim.firmware import Context, build_firmware
@@ -33,9 +33,8 @@ _SLOW = ("vexriscv", "single, DMA", "polled, DMA")
 
 
 def turns(*builds: str, slow: Sequence[str] = _SLOW) -> list:
-    """For ``parametrize``: each of the builds, those of ``slow`` with the slow tests."""
-    mark = pytest.mark.slow
-    return [pytest.param(build, marks=[mark] if build in slow else []) for build in builds]
+    """``slow_turns.turns`` of builds."""
+    return slow_turns.turns(builds, slow)
 
 
 @dataclass(frozen=True)
