@@ -13,7 +13,7 @@ import numpy as np
 
 from . import cores
 from .interrupts import Background, Handler, Latencies, held_interval, measure
-from .kernels import coremark_per_mhz, dmips_per_mhz, run_coremark, run_kernels
+from .kernels import COREMARKS, SPEEDS, coremark_per_mhz, dmips_per_mhz, run_coremark, run_kernels
 from .model import build
 from .nested import LEVELS, measure_nested
 from .program import Context
@@ -62,7 +62,8 @@ def _kernel_rows(core: Core, settings: Settings) -> list[Row]:
     rows = []
     times = run_kernels(core)
     if settings.coremark:
-        times["coremark"] = run_coremark(core, settings.coremark, settings.iterations)
+        for name, flags in COREMARKS.items():
+            times[name] = run_coremark(core, settings.coremark, settings.iterations, flags)
     for name, time in times.items():
         row = {
             "part": "kernels",
@@ -73,9 +74,9 @@ def _kernel_rows(core: Core, settings: Settings) -> list[Row]:
             "IPC": time.ipc,
         }
         if name == "dhrystone":
-            row["DMIPS/MHz"] = dmips_per_mhz(time.cycles)
-        if name == "coremark":
-            row["CoreMark/MHz"] = coremark_per_mhz(time, settings.iterations)
+            row[SPEEDS[name]] = dmips_per_mhz(time.cycles)
+        if name in COREMARKS:
+            row[SPEEDS[name]] = coremark_per_mhz(time, settings.iterations)
         rows.append(row)
     return rows
 

@@ -12,7 +12,7 @@ from tierv.rtl.params import EXTENSIONS
 
 from ..experiments.readme import keep, markdown
 from . import cores
-from .kernels import run_coremark, run_kernels
+from .kernels import march_flags, run_coremark, run_kernels
 from .program import compiler
 from .stack import run_echo
 
@@ -86,6 +86,6 @@ def measure_gains(coremark: Path | None, iterations: int) -> Gains:
     for choice in ((), *CHOICES):
         times = run_kernels(core, choice) | run_echo(core, choice)
         if coremark:
-            times["coremark"] = run_coremark(core, coremark, iterations, choice)
+            times["coremark"] = run_coremark(core, coremark, iterations, march_flags(choice))
         cycles[choice] = {name: time.cycles for name, time in times.items()}
     return Gains(cycles, compiler(), iterations if coremark else 0)

@@ -47,6 +47,23 @@ COREMARK_SOURCES = (
 #: Results of the performance run for 2,000 bytes of data, from CoreMark's own tables.
 COREMARK_CRCS = {"seedcrc": 0xE9F5, "crclist": 0xE714, "crcmatrix": 0x1FD7, "crcstate": 0x8E3A}
 _COREMARK_CYCLES_PER_ITERATION = 4_000_000
+#: What Hazard3's port (``test/sim/coremark/dist/core_portme.mak``) gives the compiler besides.
+COREMARK_TUNED_FLAGS = (
+    "-mbranch-cost=1",
+    "-funroll-all-loops",
+    *("--param", "max-inline-insns-auto=200"),
+    "-finline-limit=10000",
+    "-fno-code-hoisting",
+    "-fno-if-conversion2",
+)
+#: CoreMark's rows, and what each is compiled with besides the flags of all kernels.
+COREMARKS: Mapping[str, Sequence[str]] = {"coremark": (), "coremark tuned": COREMARK_TUNED_FLAGS}
+#: The figures that others publish, by kernel.
+SPEEDS: Mapping[str, str] = {
+    "dhrystone": "DMIPS/MHz",
+    "coremark": "CoreMark/MHz",
+    "coremark tuned": "tuned CoreMark/MHz",
+}
 
 
 @dataclass(frozen=True)
@@ -123,34 +140,32 @@ def check_coremark(folder: Path) -> None:
             )
 
 
-def coremark_program(folder: Path, iterations: int, extensions: Sequence[str] = ()) -> Program:
+def coremark_program(folder: Path, iterations: int, flags: Sequence[str] = ()) -> Program:
     """CoreMark's sources in the folder with our port, for every core the same.
 
-    ``extensions`` are names like ``zba`` of what the compiler may use besides.
+    ``flags`` are the compiler's besides those of all kernels.
     """
     check_coremark(folder)
     port = _KERNELS / "coremark"
-    march = march_flags(extensions)
-    text = " ".join((*FLAGS, *march))
-    # Its sources are not written for our warnings.
-    flags = dict.fromkeys(COREMARK_SOURCES, ("-w", *march))
+    text = " ".join((*FLAGS, *flags))
     return build_program(
         "coremark",
         [port / "core_portme.c", *(folder / name for name in COREMARK_SOURCES)],
         defines=[f"ITERATIONS={iterations}", "PERFORMANCE_RUN=1", f'COMPILER_FLAGS="{text}"'],
         include=[port, folder],
-        flags=flags,
+        # Its sources are not written for our warnings.
+        flags=dict.fromkeys(COREMARK_SOURCES, ("-w", *flags)),
     )
 
 
 def run_coremark(
-    core: Core, folder: Path, iterations: int, extensions: Sequence[str] = ()
+    core: Core, folder: Path, iterations: int, flags: Sequence[str] = ()
 ) -> KernelTime:
     """The timed part of CoreMark's performance run.
 
     Raises ``RunError`` with what CoreMark wrote if one of its CRCs is not the one it must be.
     """
-    program = coremark_program(folder, iterations, extensions)
+    program = coremark_program(folder, iterations, flags)
     cycles = (iterations + 1) * _COREMARK_CYCLES_PER_ITERATION
     result = run(core, program, cycles=cycles)
     found = dict(re.findall(r"(?m)^(?:\[0\])?(\w+)\s*: (0x[0-9a-f]{4})$", result.output))

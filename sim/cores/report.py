@@ -18,7 +18,7 @@ from ..experiments.plots import figure
 from ..experiments.readme import README, fill, keep, markdown
 from ..experiments.report import cell, results_folder
 from .bench import Row, Settings
-from .kernels import EXPECTED, packaged_coremark
+from .kernels import COREMARK_TUNED_FLAGS, COREMARKS, EXPECTED, SPEEDS, packaged_coremark
 from .model import IBEX_PACKAGE
 from .program import FLAGS, compiler
 from .reference import REFERENCES
@@ -62,6 +62,7 @@ def summary(rows: Sequence[Row], settings: Settings) -> dict[str, Any]:
             "coremark_iterations": settings.iterations if settings.coremark else 0,
             "compiler": compiler(),
             "flags": " ".join(FLAGS),
+            "coremark_tuned_flags": " ".join(COREMARK_TUNED_FLAGS),
             **{name: version(name) for name in packages},
             "python": platform.python_version(),
         },
@@ -111,9 +112,9 @@ def _kernel_table(rows: Sequence[Row]) -> list[list[str]]:
         if found:
             lines.append([label, *(text(found[name]) for name in names)])
 
-    for kernel in (*EXPECTED, "coremark"):
+    for kernel in (*EXPECTED, *COREMARKS):
         line(f"{kernel}, cycles (IPC)", kernel, lambda row: f"{row['cycles']:,} ({row['IPC']:.2f})")
-    for kernel, unit in (("dhrystone", "DMIPS/MHz"), ("coremark", "CoreMark/MHz")):
+    for kernel, unit in SPEEDS.items():
         line(unit, kernel, lambda row, unit=unit: f"{row[unit]:.3f}")
     return lines
 
@@ -184,7 +185,10 @@ def readme_table(content: Mapping[str, Any]) -> str:
     near = [target.passed for target in verdicts if target.of_bench]
     coremark = ""
     if config["coremark"]:
-        coremark = f" CoreMark: {config['coremark_iterations']} iterations, {config['coremark']}."
+        coremark = (
+            f" CoreMark: {config['coremark_iterations']} iterations, {config['coremark']};"
+            f" tuned: `{config['coremark_tuned_flags']}` besides."
+        )
     return "\n".join(
         [
             *markdown(_kernel_table(rows)),

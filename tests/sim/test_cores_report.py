@@ -8,7 +8,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from tierv.sim.cores import report, verdict
+from tierv.sim.cores import kernels, report, verdict
 from tierv.sim.cores.__main__ import main
 from tierv.sim.experiments.readme import README, fill
 
@@ -101,6 +101,12 @@ def test_the_golden_verdicts_follow_from_its_rows(golden):
             "PicoRV32: DMIPS/MHz, reference 0.342",
         ),
         (
+            "kernels",
+            {"core": "Ibex maxperf", "kernel": "coremark tuned"},
+            {"tuned CoreMark/MHz": 3.33},
+            "Ibex maxperf: tuned CoreMark/MHz, reference 3.507",
+        ),
+        (
             "interrupts",
             {"core": "VexRiscv standard", "handler": "calls"},
             {"taken min": 66},
@@ -115,7 +121,7 @@ def test_a_target_that_is_missed_is_named(golden, part, wanted, change, named):
 
 
 def test_coremark_is_judged_if_it_was_run(golden):
-    rows = [row for row in golden["rows"] if row.get("kernel") != "coremark"]
+    rows = [row for row in golden["rows"] if row.get("kernel") not in kernels.COREMARKS]
     assert not [target for target in verdict.targets(rows) if "CoreMark" in target.name]
     names = dict.fromkeys(row["core"] for row in verdict.of_part(rows, "kernels"))
     for name in names:
