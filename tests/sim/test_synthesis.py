@@ -327,6 +327,7 @@ def test_where_yosys_fails_the_netlist_is_optimised_before(monkeypatch, tmp_path
             _ = flow.netlist
     else:
         assert flow.netlist == {"modules": {}}
+        assert flow.optimised_before == (failures == 1)
     assert ["opt -full" in script for script in scripts] == [False, True][: failures + 1]
 
 
