@@ -8,6 +8,7 @@ import click
 
 from tierv.soc.params import SocParams
 
+from .debug_info import NotInProgramError
 from .interactive import NetworkError
 from .model import simulation_params
 from .paths import BuildError
@@ -18,6 +19,7 @@ _EXPLAINED = (
     BuildError,
     CycleLimitError,
     NetworkError,
+    NotInProgramError,
     SimulationError,
     OSError,
     ValueError,
@@ -33,8 +35,6 @@ class Commands(click.Group):
         except BrokenPipeError:
             # Click's: who read the output has had enough.
             raise
-        except KeyError as error:
-            raise click.ClickException(str(error.args[0])) from error
         except _EXPLAINED as error:
             raise click.ClickException(str(error)) from error
 

@@ -15,6 +15,13 @@ _ARRAY, _POINTER = "DW_TAG_array_type", "DW_TAG_pointer_type"
 _STRUCTURES = ("DW_TAG_structure_type", "DW_TAG_union_type")
 
 
+class NotInProgramError(KeyError):
+    """A program does not have the symbol, member or enumeration that the message names."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 def _name(die: DIE) -> str:
     attribute = die.attributes.get("DW_AT_name")
     return attribute.value.decode() if attribute else ""
@@ -54,14 +61,14 @@ def member(path: Path, variable: str, members: tuple[str, ...]) -> tuple[int, in
 
     The number of an element is a member of an array.
 
-    Raises ``KeyError`` naming what the program does not have.
+    Raises ``NotInProgramError`` naming what the program does not have.
     """
     with path.open("rb") as file:
         units = ELFFile(file).get_dwarf_info().iter_CUs()
         # A declaration will do: the definition may refer to it for name and type.
         die = next(_dies(units, "DW_TAG_variable", variable), None)
         if die is None:
-            raise KeyError(f"{path.name} has no debug information about {variable!r}")
+            raise NotInProgramError(f"{path.name} has no debug information about {variable!r}")
         kind, offset = _type(die), 0
         for name in members:
             if name.isdigit() and kind.tag == _ARRAY:
@@ -71,7 +78,7 @@ def member(path: Path, variable: str, members: tuple[str, ...]) -> tuple[int, in
             children = kind.iter_children() if kind.tag in _STRUCTURES else iter(())
             child = next((child for child in children if _name(child) == name), None)
             if child is None:
-                raise KeyError(f"{variable!r} of {path.name} has no member {name!r}")
+                raise NotInProgramError(f"{variable!r} of {path.name} has no member {name!r}")
             location = child.attributes.get("DW_AT_data_member_location")
             offset += location.value if location else 0
             kind = _type(child)
@@ -82,7 +89,7 @@ def member(path: Path, variable: str, members: tuple[str, ...]) -> tuple[int, in
 def enumerators(path: Path, first: str) -> tuple[str, ...]:
     """Names in the enumeration whose first name is ``first``, in the order of their values.
 
-    Raises ``KeyError`` if the program has no such enumeration.
+    Raises ``NotInProgramError`` if the program has no such enumeration.
     """
     with path.open("rb") as file:
         for unit in ELFFile(file).get_dwarf_info().iter_CUs():
@@ -95,4 +102,4 @@ def enumerators(path: Path, first: str) -> tuple[str, ...]:
                 }
                 if min(values, key=values.__getitem__, default="") == first:
                     return tuple(sorted(values, key=values.__getitem__))
-    raise KeyError(f"{path.name} has no enumeration that begins with {first!r}")
+    raise NotInProgramError(f"{path.name} has no enumeration that begins with {first!r}")

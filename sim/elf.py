@@ -10,7 +10,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from .debug_info import member
+from .debug_info import NotInProgramError, member
 from .records import DTYPES
 
 
@@ -95,13 +95,13 @@ class Program:
     def symbol(self, name: str) -> Symbol:
         """A variable or function, or ``variable.member.member`` of a structure.
 
-        Raises ``KeyError`` with the name if the program has no such symbol, or no such member.
+        Raises ``NotInProgramError`` if the program has no such symbol, or no such member.
         """
         variable, *members = name.split(".")
         try:
             symbol = self.symbols[name if name in self.symbols else variable]
         except KeyError:
-            raise KeyError(f"{self.path.name} has no symbol {name!r}") from None
+            raise NotInProgramError(f"{self.path.name} has no symbol {name!r}") from None
         if name in self.symbols:
             return symbol
         offset, size = member(self.path, variable, tuple(members))

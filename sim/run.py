@@ -99,8 +99,9 @@ class Simulation:
         Instructions are logged for ``watch_cycles`` after each rise of an external line. The clocks
         of MII, or GMII, run at ``mii_hz``, by default as the SoC's rate of the wire wants it.
         ``pcap`` is a file for the frames from the SoC. Raises ``CycleLimitError`` unless the run
-        ends before the limit or ``limit_is_error`` is false, ``KeyError`` and ``ValueError`` for
-        variables that are not there, ``SimulationError`` for what the harness refuses.
+        ends before the limit or ``limit_is_error`` is false, ``NotInProgramError`` and
+        ``ValueError`` for variables that are not there, ``SimulationError`` for what the harness
+        refuses.
         """
         if not isinstance(program, Program):
             program = Program(program)

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from tierv.sim.__main__ import main
 from tierv.sim.commands import Commands
+from tierv.sim.debug_info import NotInProgramError
 from tierv.sim.model import Model, simulation_params
 from tierv.sim.pcap import read_pcap, write_pcap
 from tierv.sim.records import RunEnd
@@ -255,7 +256,7 @@ def test_a_number_that_does_not_fit_is_not_cut(model, firmware, number):
     ("error", "message"),
     [
         (FileNotFoundError(2, "Not there", "some file"), "[Errno 2] Not there: 'some file'"),
-        (KeyError("no symbol 'x'"), "Error: no symbol 'x'"),
+        (NotInProgramError("no symbol 'x'"), "Error: no symbol 'x'"),
         (CycleLimitError(SimpleNamespace(cycles=7)), "did not end within 7 cycles"),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), "can't decode byte 0xff"),
     ],
@@ -271,3 +272,14 @@ def test_errors_keep_their_words(error, message):
     done = CliRunner().invoke(group, ["fail"])
     assert done.exit_code == 1
     assert message in done.output
+
+
+def test_an_error_of_ours_keeps_its_trace():
+    @click.group(cls=Commands)
+    def group() -> None: ...
+
+    @group.command()
+    def fail() -> None:
+        _ = {}["word"]
+
+    assert isinstance(CliRunner().invoke(group, ["fail"]).exception, KeyError)
