@@ -1,4 +1,4 @@
-"""Generate from ``isa.py`` and the parameters: the C and assembler header, the manual's tables.
+"""Made from ``isa.py`` and the parameters: the C and assembler header, the manual's tables.
 
 ``python -m tierv.rtl.document --help``
 """
@@ -121,23 +121,7 @@ def fill_tables(text: str) -> str:
 
 @click.group()
 def main() -> None:
-    """Generate the core's header and the tables of its manual."""
-
-
-@main.command()
-@click.option("--tiers", type=int, default=CoreParams.tiers, show_default=True)
-@click.option("--lines", type=int, default=CoreParams.lines, show_default=True)
-@click.argument("output", type=click.Path(dir_okay=False, path_type=Path))
-def header(tiers: int, lines: int, output: Path) -> None:
-    """Write the C and assembler header to OUTPUT."""
-    try:
-        params = CoreParams(tiers=tiers, lines=lines)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    try:
-        output.write_text(c_header(params))
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from None
+    """Generate the tables of the core's manual."""
 
 
 @main.command()

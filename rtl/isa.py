@@ -238,7 +238,7 @@ CUSTOM_CSRS = (
         0x7E2,
         Scope.TIER,
         "Tiers up to this one are held back, except the writer, until it writes a lower value,"
-        " waits in wfi or is stopped. 0 holds none.",
+        " waits in wfi or is stopped. 0 holds none. Bits above a tier number's are ignored.",
     ),
     _rw(
         "mbusmode",

@@ -10,6 +10,7 @@ from amaranth.back import verilog
 
 from .cluster import Cluster
 from .debug.top import debug_verilog
+from .document import c_header
 from .params import CachedRegion, CoreParams, Region
 from .tierv import Core
 
@@ -45,6 +46,7 @@ class _Number(click.ParamType):
 
 
 NUMBER = _Number()
+_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -79,7 +81,8 @@ NUMBER = _Number()
 @click.option("--rvfi", is_flag=True, help="Add the RISC-V Formal Interface.")
 @click.option("--altops", is_flag=True, help="Formal stand-ins for multiply and divide.")
 @click.option("--cluster", is_flag=True, help="Include the tightly coupled memories.")
-@click.argument("output", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--header", type=_FILE, help="Write the core's C and assembler header, too.")
+@click.argument("output", type=_FILE)
 def main(
     imem_base: int,
     imem_bytes: int,
@@ -88,27 +91,41 @@ def main(
     cached_base: int,
     cached_bytes: int,
     cluster: bool,
+    header: Path | None,
     output: Path,
     **parameters,
 ) -> None:
     """Write the core as Verilog to OUTPUT."""
     try:
         params = CoreParams(
-            imem=Region(base=imem_base, size_bytes=imem_bytes),
-            dmem=Region(base=dmem_base, size_bytes=dmem_bytes),
-            cached=CachedRegion(base=cached_base, size_bytes=cached_bytes),
+            imem=_region(Region, "imem", imem_base, imem_bytes),
+            dmem=_region(Region, "dmem", dmem_base, dmem_bytes),
+            cached=_region(CachedRegion, "cached", cached_base, cached_bytes),
             **parameters,
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    text = cluster_verilog(params) if cluster else core_verilog(params)
+    # Its pins are JTAG's; the rest is for the core and the bus.
+    _write(output, f"{text}\n{debug_verilog(params)}" if params.debug else text)
+    if header is not None:
+        _write(header, c_header(params))
+
+
+def _region(kind: type[Region], name: str, base: int, size_bytes: int) -> Region:
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        text = cluster_verilog(params) if cluster else core_verilog(params)
-        # Its pins are JTAG's; the rest is for the core and the bus.
-        output.write_text(f"{text}\n{debug_verilog(params)}" if params.debug else text)
+        return kind(base=base, size_bytes=size_bytes)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from None
-    click.echo(f"wrote {output}")
+        raise click.ClickException(f"cannot write {path}: {error.strerror}") from None
+    click.echo(f"wrote {path}")
 
 
 if __name__ == "__main__":

@@ -59,10 +59,24 @@ def test_the_header_has_only_what_the_core_has():
     assert "CSR_MLINEPRIO1" not in text
 
 
-@pytest.mark.parametrize("command", [(verilog_main,), (main, "header")])
-def test_an_output_that_can_t_be_written_is_said(command, tmp_path):
+def test_the_header_is_that_of_the_core_that_is_written(tmp_path):
+    header = tmp_path / "tierv.h"
+    words = ["--tiers", "1", "--no-counters", "--no-line-stamps", "--reset-address", "0x80"]
+    done = CliRunner().invoke(
+        verilog_main, [*words, "--header", str(header), str(tmp_path / "t.v")]
+    )
+    assert done.exit_code == 0
+    text = header.read_text()
+    params = CoreParams(tiers=1, counters=False, line_stamps=False, reset_address=0x80)
+    assert text == c_header(params)
+    assert "MLINESTAMP" not in text
+    assert re.search(r"#define TIERV_RESET_ADDRESS\s+0x0*80\b", text)
+
+
+@pytest.mark.parametrize("words", [("file/output",), ("--header", "file/output", "t.v")])
+def test_an_output_that_can_t_be_written_is_said(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
-    path = tmp_path / "file" / "output"
-    done = CliRunner().invoke(command[0], [*command[1:], str(path)])
+    done = CliRunner().invoke(verilog_main, ["--tiers", "1", *words])
     assert done.exit_code == 1
-    assert f"Error: cannot write {path}: " in done.output
+    assert "Error: cannot write file/output: " in done.output

@@ -73,7 +73,8 @@ def test_the_formal_interface_is_an_option(tmp_path):
         (["--tiers", "three"], "'three' is not a valid integer"),
         (["--lines", "33"], "lines must be an integer from 1 to 32, not 33"),
         (["--reset-address", "2"], "reset_address must be a multiple of 4, not 0x2"),
-        (["--imem-bytes", "3000"], "size_bytes must be"),
+        (["--imem-bytes", "3000"], "imem: size_bytes must be a power of two from"),
+        (["--cached-base", "1"], "cached: base must be a 32-bit multiple of"),
         (["--altops"], "altops must be used with rvfi"),
     ],
 )
