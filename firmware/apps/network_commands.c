@@ -115,8 +115,11 @@ static bool run_dhcp(command_call_t *call)
 {
     bool on = call->count == 2 && strcmp(call->words[1], "on") == 0;
 
-    if (!on && (call->count != 2 || strcmp(call->words[1], "off") != 0)) {
+    if (call->count != 2) {
         return command_error(call, "dhcp needs 'on' or 'off'");
+    }
+    if (!on && strcmp(call->words[1], "off") != 0) {
+        return command_error(call, "dhcp needs 'on' or 'off', not '%s'", call->words[1]);
     }
     uint32_t before = begin_protocol();
     net_stir(&network, alarm_clock());

@@ -17,7 +17,8 @@
  * use, and nothing that we send makes us ask for the same address more than once a second
  * (RFC 1122 2.3.2.1).
  *
- * An unresolved entry keeps the newest datagram for it (RFC 1122 2.3.2.2).
+ * An unresolved entry keeps the newest datagram for it (RFC 1122 2.3.2.2), unless its packet is the last one with
+ * which to ask again.
  */
 #ifndef TIERV_NET_ARP_TABLE_H
 #define TIERV_NET_ARP_TABLE_H
@@ -43,13 +44,14 @@ typedef struct {
     uint16_t seconds;  /* COMPLETE: since renewal */
     ethernet_address_t mac;
     uint8_t state;       /* arp_state_t */
-    uint8_t tries;       /* requests sent without answer */
+    uint8_t tries;       /* requests without answer; INCOMPLETE: those that could not be sent, too */
     uint8_t quiet_ticks; /* until a second has passed since the last request */
     bool used;           /* sent to since its last renewal */
 } arp_entry_t;
 
 typedef struct {
-    uint32_t clock; /* counts uses and renewals */
+    uint32_t clock;   /* counts uses and renewals */
+    uint32_t waiting; /* entries for which a datagram waits */
     arp_entry_t entries[ARP_ENTRIES];
 } arp_table_t;
 

@@ -43,8 +43,8 @@ static void defend(net_t *net)
     claim_t *claim = &net->claim;
 
     if (claim->defended_s == 0) {
-        claim->defended_s = DEFEND_INTERVAL_S;
         if (announce(net)) {
+            claim->defended_s = DEFEND_INTERVAL_S;
             net_count(net, COUNT_ARP_DEFENDED);
         }
     } else if (claim->leased) {

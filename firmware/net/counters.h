@@ -94,6 +94,7 @@
     X(ARP_WAITING_SENT, WAITING)        /* the address came */                                     \
     X(ARP_WAITING_DROP_REPLACED, WAITING)   /* a newer datagram to the same neighbour came */      \
     X(ARP_WAITING_DROP_UNREACHABLE, WAITING) /* nobody answered */                                 \
+    X(ARP_WAITING_DROP_ASKED, WAITING)  /* its packet was wanted for the next request */           \
     X(ARP_WAITING_DROP_FLUSHED, WAITING)    /* our own address was changed */                      \
     /* DHCP: what came, each datagram in one of these, and what we did */                          \
     X(DHCP_DROP_SHORT, EVENT)           /* shorter than its fixed part */                          \

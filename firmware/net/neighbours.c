@@ -3,14 +3,38 @@
 #include "wire/arp.h"
 #include "wire/ipv4.h"
 
-/* Empties an entry; what waits for it goes home and is counted. */
+static void keep_waiting(net_t *net, arp_entry_t *entry, packet_t *packet)
+{
+    entry->waiting = packet;
+    net->arp.waiting++;
+}
+
+/* What waits for the entry, which is counted; NULL if nothing does. */
+static packet_t *take_waiting(net_t *net, arp_entry_t *entry, net_counter_t counter)
+{
+    packet_t *packet = entry->waiting;
+
+    if (packet != NULL) {
+        entry->waiting = NULL;
+        net->arp.waiting--;
+        net_count(net, counter);
+    }
+    return packet;
+}
+
+/* What waits for the entry goes home. */
+static void drop_waiting(net_t *net, arp_entry_t *entry, net_counter_t counter)
+{
+    packet_t *packet = take_waiting(net, entry, counter);
+
+    if (packet != NULL) {
+        net_release(net, packet);
+    }
+}
+
 static void expire(net_t *net, arp_entry_t *entry, net_counter_t waiting_counter)
 {
-    if (entry->waiting != NULL) {
-        net_count(net, waiting_counter);
-        net_release(net, entry->waiting);
-        entry->waiting = NULL;
-    }
+    drop_waiting(net, entry, waiting_counter);
     entry->state = ARP_UNUSED;
 }
 
@@ -76,19 +100,16 @@ static arp_entry_t *claim(net_t *net, be32_t address, bool for_us)
 /* Enters what a neighbour said of itself and sends what waited for it. */
 static void renew(net_t *net, arp_entry_t *entry, const ethernet_address_t *mac)
 {
-    packet_t *waiting = entry->waiting;
+    packet_t *waiting = take_waiting(net, entry, COUNT_ARP_WAITING_SENT);
 
     entry->mac = *mac;
     entry->state = ARP_COMPLETE;
     entry->stamp = net->arp.clock++;
     entry->seconds = 0;
     entry->tries = 0;
-    entry->used = false;
-    entry->waiting = NULL;
+    entry->used = waiting != NULL;
     if (waiting != NULL) {
-        entry->used = true;
         ethernet_put_address(waiting->frame, mac);
-        net_count(net, COUNT_ARP_WAITING_SENT);
         net_dispose(net, waiting, NET_TRANSMIT);
     }
 }
@@ -109,11 +130,11 @@ static void emit(const net_t *net, packet_t *packet, be16_t operation, be32_t se
     arp_emit(packet->frame + ETHERNET_HEADER_BYTES, &content);
 }
 
-/* Sends a request. False if there is no packet for it. */
-static bool ask(net_t *net, be32_t sender, const ethernet_address_t *destination, be32_t target)
+/* Sends a request. False if there is no packet for it, which is NULL then. */
+static bool ask(net_t *net, packet_t *packet, be32_t sender, const ethernet_address_t *destination,
+                be32_t target)
 {
     static const ethernet_address_t nobody;
-    packet_t *packet = net_reserve(net);
 
     if (packet == NULL) {
         net_count(net, COUNT_ARP_NO_PACKET);
@@ -128,19 +149,36 @@ static bool ask(net_t *net, be32_t sender, const ethernet_address_t *destination
 
 bool arp_ask_all(net_t *net, be32_t sender, be32_t target)
 {
-    return ask(net, sender, &ethernet_broadcast, target);
+    return ask(net, net_reserve(net), sender, &ethernet_broadcast, target);
 }
 
 /* `quiet_ticks` follow if the request can be sent: at a tick one, otherwise one more. */
-static void request(net_t *net, arp_entry_t *entry, uint8_t quiet_ticks)
+static void request(net_t *net, arp_entry_t *entry, packet_t *packet, uint8_t quiet_ticks)
 {
-    entry->tries++;
     /* A neighbour that we know is asked alone, without waking all others (RFC 1122 2.3.2.1). */
-    if (ask(net, net->address, entry->state == ARP_REFRESHING ? &entry->mac : &ethernet_broadcast,
+    bool is_known = entry->state == ARP_REFRESHING;
+
+    if (ask(net, packet, net->address, is_known ? &entry->mac : &ethernet_broadcast,
             entry->address)) {
+        entry->tries++;
         entry->quiet_ticks = quiet_ticks;
         net_count(net, COUNT_ARP_REQUESTED);
+    } else if (!is_known) {
+        entry->tries++;
     }
+}
+
+/* A packet for another request. What waits gives its own if no other is left of those that the stack sends: they
+ * may all wait, and nobody would be asked any more. */
+static packet_t *reserve_again(net_t *net, arp_entry_t *entry)
+{
+    packet_t *packet = net_reserve(net);
+
+    if (packet == NULL && entry->waiting != NULL && entry->waiting->home == PACKET_HOME_PROTOCOL) {
+        packet = take_waiting(net, entry, COUNT_ARP_WAITING_DROP_ASKED);
+        packet->flags = 0;
+    }
+    return packet;
 }
 
 static net_verdict_t reply_input(net_t *net, const arp_packet_t *content)
@@ -224,11 +262,8 @@ net_verdict_t arp_resolve(net_t *net, be32_t address, packet_t *packet)
         return NET_TRANSMIT;
     }
     if (entry != NULL) {
-        if (entry->waiting != NULL) {
-            net_count(net, COUNT_ARP_WAITING_DROP_REPLACED);
-            net_release(net, entry->waiting);
-        }
-        entry->waiting = packet;
+        drop_waiting(net, entry, COUNT_ARP_WAITING_DROP_REPLACED);
+        keep_waiting(net, entry, packet);
         return NET_KEPT;
     }
     entry = claim(net, address, true);
@@ -236,15 +271,17 @@ net_verdict_t arp_resolve(net_t *net, be32_t address, packet_t *packet)
         return NET_FREE;
     }
     entry->state = ARP_INCOMPLETE;
-    entry->waiting = packet;
-    request(net, entry, 2);
+    keep_waiting(net, entry, packet);
+    request(net, entry, net_reserve(net), 2);
     return NET_KEPT;
 }
 
 bool arp_awaits(net_t *net, be32_t address)
 {
+    if (LIKELY(net->arp.waiting == 0)) {
+        return false;
+    }
     const arp_entry_t *entry = find(net, address);
-
     return entry != NULL && entry->waiting != NULL;
 }
 
@@ -281,7 +318,7 @@ static void tick_entry(net_t *net, arp_entry_t *entry)
         expire(net, entry, COUNT_ARP_WAITING_DROP_UNREACHABLE);
         return;
     }
-    request(net, entry, 1);
+    request(net, entry, reserve_again(net, entry), 1);
 }
 
 void arp_tick(net_t *net)

@@ -169,8 +169,8 @@ class ProtocolError(HostError):
 class CommandRefusedError(HostError):
     """The board answered with errors: which commands, the reasons, and what it has done."""
 
-    def __init__(self, refused: Iterable[tuple[int, int]], done: Iterable[int]) -> None:
-        reasons = ", ".join(f"{_command(code)}: {_reason(reason)}" for code, reason in refused)
+    def __init__(self, refused: Iterable[tuple[str, int]], done: Iterable[int]) -> None:
+        reasons = ", ".join(f"{command}: {_reason(reason)}" for command, reason in refused)
         others = ", ".join(map(_command, done))
         super().__init__(f"the board refuses {reasons}" + (f"; done: {others}" if others else ""))
 
@@ -260,10 +260,17 @@ def check(commands: Sequence[Item], answers: Sequence[Item]) -> list[Item]:
 
     Raises ``CommandRefusedError`` if one is an error, ``ProtocolError`` if they don't fit.
     """
-    errors = [item.value for item in answers if item.code == ERROR and len(item.value) == 2]
-    if errors:
+    refused = []
+    for index, answer in enumerate(answers):
+        if answer.code == ERROR and len(answer.value) == 2:
+            code, reason = answer.value
+            text = _command(code)
+            if index < len(commands) and commands[index].code == code in _NUMBER_BYTES:
+                text += f" {commands[index].number}"
+            refused.append((text, reason))
+    if refused:
         done = [item.code - ANSWER for item in answers if item.code != ERROR]
-        raise CommandRefusedError([(code, reason) for code, reason in errors], done)
+        raise CommandRefusedError(refused, done)
     codes = [item.code + ANSWER for item in commands]
     if [answer.code for answer in answers] != codes:
         raise ProtocolError(f"answers {answers!r} to {commands!r}")

@@ -246,7 +246,7 @@ class PtyBridge:
             try:
                 (holds,) = self._client.set_numbers([setting])
             except CommandRefusedError as error:
-                self._say(f"{error}: {setting[1]}")
+                self._say(str(error))
             else:
                 made.append((setting[0], holds))
         return made

@@ -156,7 +156,7 @@ class Node:
             self._wake_tick()
             return
         self.idle_ms = 0 if self.schedule else self.idle_ms + 1
-        if self.idle_ms >= IDLE_SLEEP_MS and self.wanted is None:
+        if self.idle_ms > IDLE_SLEEP_MS and self.wanted is None:
             self._fall_asleep()
             self._begin()
             return

@@ -54,8 +54,8 @@ def test_a_break_wakes_and_begins_a_header(bus):
 def test_four_seconds_without_anything_put_to_sleep(bus):
     bus.byte(1)
     reports = [did.report for did in bus.ticks(5000)]
-    assert [i for i, report in enumerate(reports) if report] == [3999]
-    assert reports[3999][0] is Outcome.ASLEEP
+    assert [i for i, report in enumerate(reports) if report] == [4000]
+    assert reports[4000][0] is Outcome.ASLEEP
 
 
 def test_a_long_wake_up_signal_is_no_header_that_failed(bus):
@@ -195,7 +195,7 @@ def test_a_schedule_with_slots_of_more_than_four_seconds_goes_on(lin):
         assert not any(did.report for did in dids)
     # Without it, the bus sleeps as ever.
     lin.result("schedule", "-")
-    assert [i for i, did in enumerate(bus.ticks(4500)) if did.report] == [3999]
+    assert [i for i, did in enumerate(bus.ticks(4500)) if did.report] == [4000]
 
 
 def test_the_commander_sends_the_bus_to_sleep_and_its_schedule_with_it(lin):

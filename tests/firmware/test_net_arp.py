@@ -250,6 +250,31 @@ def test_request_without_a_free_packet_is_put_off(sender: NetHost) -> None:
     assert sender.tick().counted == {"ARP_REQUESTED": 1}
 
 
+def test_hosts_that_do_not_answer_keep_no_other_from_being_asked(sender: NetHost) -> None:
+    hosts = [neighbour(index)[0] for index in range(PROTOCOL_PACKETS)]
+    answers = [sender.output(0, host, 9, 1) for host in hosts]
+    assert answers[-1].counted == {"UDP_SENT_LATER": 1, "ARP_NO_PACKET": 1}
+    answers.append(sender.tick())
+    assert answers[-1].counted == {"ARP_REQUESTED": 1, "ARP_WAITING_DROP_ASKED": 1}
+    asked = [Ether(frame)[ARP].pdst for answer in answers for frame in answer.sent]
+    assert asked == hosts
+
+
+def test_a_question_that_cannot_be_sent_is_none_to_a_neighbour_that_is_known(
+    sender: NetHost,
+) -> None:
+    learn(sender, PEER, PEER_MAC)
+    sender.tick(LIFETIME_S - 1)
+    assert destination(sender, PEER) == PEER_MAC
+    sender.command("stall 1")
+    for _ in range(PROTOCOL_PACKETS):
+        sender.output(0, "255.255.255.255", 9, 1)
+    assert sender.tick(5).counted == {"ARP_NO_PACKET": 1}
+    sender.command("stall 0")
+    assert sender.tick().counted == {"ARP_REQUESTED": 1}
+    assert destination(sender, PEER) == PEER_MAC
+
+
 def test_unused_neighbour_is_forgotten_at_its_age(sender: NetHost) -> None:
     learn(sender, PEER, PEER_MAC)
     assert sender.tick(LIFETIME_S - 1).counted == {}

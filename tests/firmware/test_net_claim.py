@@ -77,3 +77,14 @@ def test_conflict_does_not_teach_the_table(net: NetHost) -> None:
     net.bind(0, 4000, "queue")
     net.receive(arp_request(psrc=ADDRESS, pdst=PEER))
     assert net.send(0, b"x", ADDRESS, 9).counted == {"UDP_SEND_DROP_DESTINATION": 1}
+
+
+def test_an_address_that_could_not_be_defended_is_at_the_next_conflict(net: NetHost) -> None:
+    net.bind(0, 4000, "queue")
+    net.command("stall 1")
+    for _ in range(4):
+        net.output(0, "255.255.255.255", 9, 1)
+    conflict = arp_request(psrc=ADDRESS, pdst=PEER)
+    assert net.receive(conflict).counted == CONFLICT | {"ARP_NO_PACKET": 1}
+    net.command("stall 0")
+    assert net.receive(conflict).counted == DEFENDED

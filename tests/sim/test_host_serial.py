@@ -34,14 +34,17 @@ def test_a_board_that_is_not_there_is_an_error():
 
 def test_a_refusal_names_command_and_reason(stand_in):
     with client_of(stand_in) as client:
-        with pytest.raises(CommandRefusedError, match="refuses set-baudrate: impossible"):
+        with pytest.raises(CommandRefusedError, match="refuses set-baudrate 2000000: impossible"):
             client.set_numbers([(Command.SET_BAUDRATE, 2_000_000)])
 
 
 def test_all_refusals_of_a_request_are_named(stand_in):
     with client_of(stand_in) as client:
         settings = [(Command.SET_BAUDRATE, 2_000_000), (Command.SET_BAUDRATE, 3_000_000)]
-        with pytest.raises(CommandRefusedError, match=r"(set-baudrate: impossible(, |$)){2}"):
+        with pytest.raises(
+            CommandRefusedError,
+            match="baudrate 2000000: impossible, set-baudrate 3000000: impossible$",
+        ):
             client.set_numbers(settings)
 
 
@@ -72,10 +75,10 @@ def test_commands_show_counters_and_refusals(stand_in, monkeypatch):
     assert "received bytes" in shown.output
     refused = CliRunner().invoke(main, ["serial-config", "--baud", "2000000"])
     assert refused.exit_code == 1
-    assert "refuses set-baudrate: impossible" in refused.output
+    assert "refuses set-baudrate 2000000: impossible" in refused.output
     words = ["--baud", "2000000", "--stop-bits", "2", "--flow", "rts-cts"]
     partly = CliRunner().invoke(main, ["serial-config", *words])
     assert partly.exit_code == 1
-    assert "set-baudrate: impossible; done: set-stopsize, set-control\n" in partly.output
+    assert "set-baudrate 2000000: impossible; done: set-stopsize, set-control\n" in partly.output
     wrong = CliRunner().invoke(main, ["serial-config", "--pack-time", "2000000"])
     assert "2000000 is not in the range" in wrong.output

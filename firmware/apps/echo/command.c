@@ -151,10 +151,11 @@ static bool run_latency(command_call_t *call)
     return command_error(call, "latency: start, stop or show, not '%s'", what);
 }
 
-static const command_t commands[] = {
-    {"latency", "start [" LATENCY_START_WORDS "]|stop|show", COMMAND_WORDS, "the echo instrument",
-     run_latency},
-};
+#define ARGUMENTS "start [" LATENCY_START_WORDS "]|stop|show"
+#define HELP "the echo instrument"
+_Static_assert(sizeof("latency " ARGUMENTS ": " HELP "\n") <= COMMAND_LINE_BYTES, "help is one line");
+
+static const command_t commands[] = {{"latency", ARGUMENTS, COMMAND_WORDS, HELP, run_latency}};
 
 static command_table_t table = {commands, sizeof(commands) / sizeof(commands[0]), NULL};
 

@@ -8,8 +8,7 @@
 #ifdef ECHO_INTERRUPT
 
 /* What may stand there, for help. */
-#define LATENCY_START_WORDS                                                                        \
-    "take|test [steady] [interval CYCLES] [spread LOG2] [seed N] [bin LOG2] [samples N]"
+#define LATENCY_START_WORDS "take|test [steady] [interval|spread|seed|bin|samples N].."
 
 /* Reads call->words[first] and those behind it into `settings`, which keep what is not named. False, with
  * command_error(), if a word is wrong. */

@@ -25,9 +25,10 @@ enum { OWNER_BYTES = 8, TIME_BYTES = 16 };
 static uint64_t since_cycles;
 static uint32_t units_before[IRQ_LINES];
 
-/* The order found last. */
+/* The order found last, and the call that asked for it. */
 static suggestion_t suggestions[IRQ_LINES];
 static uint32_t suggested;
+static const command_call_t *suggested_for;
 
 /* Clock cycles since reset, or 0 on a CPU that does not count them. */
 static uint64_t now_cycles(void)
@@ -217,20 +218,24 @@ static void find_order(void)
     suggest_order(suggestions, suggested);
 }
 
-/* The order is found in the first step; times are those of the step. */
+/* The order is found and applied in the first step; times are those of the step. */
 static bool run_suggest(command_call_t *call, const irqtune_request_t *request)
 {
     char slack[TIME_BYTES] = "-";
 
     if (call->step == 0) {
         find_order();
+        suggested_for = call;
+        for (uint32_t place = 0; request->apply && place < suggested; place++) {
+            apply_priority(call, suggestions[place].line, suggestions[place].priority);
+        }
         command_print(call, "line name      priority      units   room   slack (us)\n");
         return suggested != 0;
     }
-    const suggestion_t *one = &suggestions[call->step - 1];
-    if (request->apply) {
-        apply_priority(call, one->line, one->priority);
+    if (suggested_for != call) {
+        return command_error(call, "another order has been found meanwhile");
     }
+    const suggestion_t *one = &suggestions[call->step - 1];
     if (IRQ_HAS_CLAIM && one->units != 0) {
         (void)time_text(suggest_slack_cycles(one, now_cycles() - since_cycles), slack);
     }

@@ -67,6 +67,10 @@ static bool run_on(command_call_t *call, uint32_t port)
     if (role[0] != '\0' && strcmp(role, "commander") != 0) {
         return command_error(call, "a role must be commander, or nothing, not '%s'", role);
     }
+    if (role[0] != '\0' && SERIAL_TRANSMIT_DEPTH < LIN_HEADER_CHARACTERS) {
+        return command_error(call, "a commander must have a FIFO of %u characters, not %u",
+                             (unsigned)LIN_HEADER_CHARACTERS, (unsigned)SERIAL_TRANSMIT_DEPTH);
+    }
     if (lin_of_port(port) != NULL) {
         return command_error(call, "port %lu is a LIN node", (unsigned long)port);
     }

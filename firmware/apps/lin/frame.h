@@ -9,6 +9,7 @@ enum {
     LIN_DATA_BYTES = 8,
     /* The sync field behind a break. */
     LIN_SYNC = 0x55,
+    LIN_HEADER_CHARACTERS = 3, /* break, sync field and protected identifier */
     /* Identifiers below this carry signals; 0x3e and 0x3f are reserved. */
     LIN_SIGNAL_IDENTIFIERS = 0x3c,
     LIN_COMMANDER_REQUEST = 0x3c,

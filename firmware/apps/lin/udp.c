@@ -34,18 +34,20 @@ void lin_udp_init(void)
     (void)udp_bind_service(&network, &socket_, LIN_HOST_PORT);
 }
 
-static void send(const told_t *to)
+/* False if that can't be. */
+static bool send(const told_t *to)
 {
     packet_t *packet = net_reserve(&network);
 
     if (packet == NULL) {
-        lin_host_lost += to->count;
-        return;
+        return false;
     }
     (void)packet_write(packet, to->records, to->count * LIN_HOST_RECORD_BYTES);
     udp_address(packet, &socket_, to->peer.address, to->peer.port);
-    net_dispose(&network, packet, udp_output(&network, packet));
+    net_verdict_t verdict = udp_output(&network, packet);
+    net_dispose(&network, packet, verdict);
     irq_kick(ETHMAC_INTERRUPT);
+    return verdict != NET_FREE;
 }
 
 /* False as long as a datagram waits for the watcher's address: only the newest does, so that others stay here. */
@@ -57,7 +59,9 @@ static bool flush(told_t *to)
     if (udp_awaits_neighbour(&network, to->peer.address)) {
         return false;
     }
-    send(to);
+    if (!send(to)) {
+        lin_host_lost += to->count;
+    }
     to->count = 0;
     return true;
 }

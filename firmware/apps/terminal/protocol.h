@@ -2,7 +2,8 @@
  * test compares both.
  *
  * Data: a datagram to UDP port TERMINAL_DATA_PORT + k is sent on serial port k, and what port k receives
- * comes in datagrams from there. Nothing but the bytes is in them.
+ * comes in datagrams from there. Nothing but the bytes is in them. The first sender is the port's peer, if
+ * none was set; others' datagrams are dropped.
  *
  * Control: a datagram to TERMINAL_CONTROL_PORT, all numbers big-endian:
  *
@@ -50,7 +51,7 @@ enum {
     X(SET_STOPSIZE, 4)        /* 1: 1 one, 2 two, 3 one and a half */                              \
     X(SET_CONTROL, 5)         /* 1: TERMINAL_CONTROLS */                                           \
     X(NOTIFY_LINESTATE, 6)    /* 1: TERMINAL_LINE_STATES; notified with 4 bytes more: bytes        \
-                               * received before */                                                \
+                               * received, with the one at fault */                                \
     X(NOTIFY_MODEMSTATE, 7)   /* 1: TERMINAL_MODEM_STATES */                                       \
     X(FLOWCONTROL_SUSPEND, 8) /* 0: send no more data and states; notified: take no more data */   \
     X(FLOWCONTROL_RESUME, 9)  /* 0: go on, states of meanwhile too; notified likewise */           \
@@ -102,7 +103,7 @@ enum {
     X(BAD_VALUE, 3)    /* outside what the command takes */                                        \
     X(IMPOSSIBLE, 4)   /* this port can't do that, like a speed above what the clock allows */     \
     X(BAD_VERSION, 5)                                                                              \
-    X(BAD_PORT, 6)     /* there is no such serial port */                                          \
+    X(BAD_PORT, 6)     /* there is no such serial port, or it is a LIN node */                     \
     X(NO_ROOM, 7)      /* the answer would not fit into a datagram */
 
 /* Per port, all since reset, modulo 2^32. */

@@ -93,6 +93,8 @@ static bool place_flagged(terminal_port_t *port, uint32_t flags, uint8_t byte)
         placed = place(port, byte, time);
     }
     terminal_note(port, line_state(flags));
+    /* One that is held has been received, too. */
+    port->event_bytes += !placed;
     return placed;
 }
 

@@ -11,13 +11,11 @@ udp_socket_t terminal_control_socket;
 
 /* Ports that wait for a packet to fill, for one to tell a client to go on, or for a neighbour's address. */
 static bool somebody_waits;
-/* A datagram of a port has been left to wait for an address. */
-static bool has_asked;
 
 /* Only the newest datagram waits for an address: those behind it, of whatever port, stay here meanwhile. */
 static bool awaits_neighbour(const control_peer_t *peer)
 {
-    return has_asked && udp_awaits_neighbour(&network, __builtin_bswap32(peer->address));
+    return udp_awaits_neighbour(&network, __builtin_bswap32(peer->address));
 }
 
 /* False if the network did not take it. */
@@ -25,7 +23,6 @@ static bool output(packet_t *packet)
 {
     net_verdict_t verdict = udp_output(&network, packet);
 
-    has_asked |= verdict == NET_KEPT;
     net_dispose(&network, packet, verdict);
     return verdict != NET_FREE;
 }
@@ -113,17 +110,6 @@ static void notify_events(terminal_port_t *port)
     }
 }
 
-/* An Ethernet address is being asked for. */
-static bool asks_neighbours(void)
-{
-    for (uint32_t index = 0; index < ARP_ENTRIES; index++) {
-        if (network.arp.entries[index].state == ARP_INCOMPLETE) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* False if the network did not take it. */
 static bool send(terminal_port_t *port, packet_t *packet)
 {
@@ -189,7 +175,6 @@ static __attribute__((noinline)) void work_on_ports(void)
 
     terminal_has_work = false;
     somebody_waits = false;
-    has_asked = has_asked && asks_neighbours();
     COMPILER_BARRIER();
     for (uint32_t number = 0; number < UARTS; number++) {
         terminal_port_t *port = &terminal_ports[number];
