@@ -17,6 +17,7 @@
  *   hoard HOME COUNT                        takes packets of home SERIAL or PROTOCOL away, or gives them back
  *   busy PORT LOCKS                         the port's service is waiting for the bus: until so many locks more
  *   locks                                   how many when the services last ran
+ *   other ADDRESS                           another module sends a datagram to UDP port 9 of a host
  *   give PORT                               another module gets the port
  *   return PORT
  *   command LINE                            of the console
@@ -110,6 +111,16 @@ static void run_hold(void)
     board_ethernet_service();
     /* What has been sent is taken back. */
     board_post();
+}
+
+static void run_other(void)
+{
+    packet_t *packet = net_reserve(&network);
+
+    (void)packet_write(packet, "other", 5);
+    udp_address(packet, &terminal_control_socket, __builtin_bswap32(text_number(1)), 9);
+    net_dispose(&network, packet, udp_output(&network, packet));
+    board_ethernet_service();
 }
 
 static void run_hoard(void)
@@ -238,6 +249,8 @@ static void run(const char *command)
         run_hold();
     } else if (strcmp(command, "hoard") == 0) {
         run_hoard();
+    } else if (strcmp(command, "other") == 0) {
+        run_other();
     } else if (strcmp(command, "busy") == 0) {
         board_keep_busy(&terminal_ports[text_number(1)].busy, text_number(2));
     } else if (strcmp(command, "locks") == 0) {

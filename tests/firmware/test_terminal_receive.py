@@ -371,6 +371,17 @@ def test_packets_for_a_neighbour_that_is_asked_for_wait_for_it(host):
     assert host.counters()["NOT_SENT_PACKETS"] == 0
 
 
+def test_a_datagram_of_another_module_that_waits_for_the_neighbour_keeps_its_place(host):
+    stranger = Client(CLIENT.address + 7, 9)
+    host.pack(Rules(0, 0, 2, b""), client=stranger)
+    host.command("forget")
+    host.command(f"other {int(stranger.address)}")
+    host.come(b"abcd")
+    host.arp(2, stranger)
+    host.advance(1_000_000)
+    assert [one.payload for one in host.sent] == [b"other", b"ab", b"cd"]
+
+
 def test_ports_have_their_own_lines_rules_and_peers(host):
     other = Client(CLIENT.address, 5000)
     host.pack(Rules(0, 0, 2, b""))
