@@ -157,14 +157,15 @@ static void request(net_t *net, arp_entry_t *entry, packet_t *packet, uint8_t qu
 {
     /* A neighbour that we know is asked alone, without waking all others (RFC 1122 2.3.2.1). */
     bool is_known = entry->state == ARP_REFRESHING;
+    bool asked = ask(net, packet, net->address, is_known ? &entry->mac : &ethernet_broadcast,
+                     entry->address);
 
-    if (ask(net, packet, net->address, is_known ? &entry->mac : &ethernet_broadcast,
-            entry->address)) {
+    if (asked || !is_known) {
         entry->tries++;
+    }
+    if (asked) {
         entry->quiet_ticks = quiet_ticks;
         net_count(net, COUNT_ARP_REQUESTED);
-    } else if (!is_known) {
-        entry->tries++;
     }
 }
 
