@@ -226,8 +226,10 @@ static bool run_suggest(command_call_t *call, const irqtune_request_t *request)
     if (call->step == 0) {
         find_order();
         suggested_for = call;
-        for (uint32_t place = 0; request->apply && place < suggested; place++) {
-            apply_priority(call, suggestions[place].line, suggestions[place].priority);
+        if (request->apply) {
+            for (uint32_t place = 0; place < suggested; place++) {
+                apply_priority(call, suggestions[place].line, suggestions[place].priority);
+            }
         }
         command_print(call, "line name      priority      units   room   slack (us)\n");
         return suggested != 0;
