@@ -2,6 +2,8 @@
  *
  *   rotate MASTER SLAVE, parse WORDS, suggest LINE:UNITS:ROOM.., slack UNITS ROOM CYCLES     irqtune's pure parts
  *   run HEX                                  a command line: what it prints, and whether it failed
+ *   meet LINE                                one that another caller gives, too, after its first step:
+ *                                            what both print, and whether each failed
  *   register LINE NAME PRIORITY ROOM         a line; one with ROOM counts units
  *   bring LINE COUNT UNITS WORST             what it has had
  *   clock CYCLES STEP                        mcycle, and how far each reading of its halves lets it go
@@ -217,6 +219,27 @@ static void run(const char *digits)
     printf("%s %u\n", call.failed ? "failed" : "done", command_errors);
 }
 
+static void print_end(const command_call_t *call)
+{
+    printf("%s\n", call->failed ? "failed" : "done");
+}
+
+static void meet(const char *text)
+{
+    static command_call_t first;
+    static command_call_t second;
+    uint32_t bytes = (uint32_t)strlen(text);
+
+    first.sink = print_answer;
+    if (command_begin(&first, text, bytes) && command_step(&first)) {
+        run_command_line(&second, text, bytes);
+        print_end(&second);
+        while (command_step(&first)) {
+        }
+    }
+    print_end(&first);
+}
+
 int main(void)
 {
     command_add(&table);
@@ -234,6 +257,9 @@ int main(void)
         if (strcmp(line, "run") == 0) {
             rest[strcspn(rest, "\n")] = '\0';
             run(rest);
+        } else if (strcmp(line, "meet") == 0) {
+            rest[strcspn(rest, "\n")] = '\0';
+            meet(rest);
         } else {
             split(rest);
             if (run_lines(line)) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from host_build import hex_bytes
 from lin_reference import BREAK, PROTECTED, REQUEST, SYNC
@@ -28,8 +29,8 @@ class Break:
 class Ports(Services):
     """Ports whose wires carry what the test says. A node's events are read back only if it does."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, program: Path | None = None) -> None:
+        super().__init__(program)
         self.cycle = 0
 
     def burst(self, port: int, characters: bytes, flags: int = 0) -> list[bytes | Break]:

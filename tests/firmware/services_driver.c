@@ -10,6 +10,7 @@
  *   supply COUNT, spare COUNT        packets that the application, and the protocol service, may reserve from now on
  *   unknown PEER                     a datagram to that host waits for its Ethernet address from now on, until
  *                                    `known`; another takes its place
+ *   refused PEER                     one to that host is not sent: too many others' addresses are asked for; 0: none
  *   datagram PORT PEER PEERPORT HEX  comes in
  *   remote                           the service of commands over UDP; its result
  *   packets                          how many packets are neither in `supply` nor in `spare`
@@ -201,6 +202,7 @@ static const verb_t verbs[] = {
     {"supply", network_supply},
     {"spare", network_set_spare},
     {"unknown", network_lose_neighbour},
+    {"refused", network_refuse_neighbour},
     {"known", network_find_neighbour},
     {"datagram", network_take_datagram},
     {"remote", network_serve_remote},

@@ -30,24 +30,26 @@ _UART = dict.fromkeys(
 
 
 @functools.cache
-def build_services() -> Path:
-    """``services_driver.c`` under the sanitizers."""
-    params = SerialParams(sys_clk_hz=CLOCK_HZ, ports=UARTS)
+def build_services(transmit_depth: int = SerialParams.transmit_depth) -> Path:
+    """``services_driver.c`` under the sanitizers, with so many characters in a port's FIFO."""
+    params = SerialParams(sys_clk_hz=CLOCK_HZ, ports=UARTS, transmit_depth=transmit_depth)
     headers = serial_headers(params, first_line=16, mac_line=1)
     headers["csr"] |= {f"CSR_UART_{name}": value for name, value in _UART.items()}
     headers["soc"]["CONFIG_CPU_HUMAN_NAME"] = f'"{CPU_NAME}"'
     own = ("services_driver", "services_devices", "services_network", "text")
     sources = [TESTS / f"{name}.c" for name in own]
     sources += [ROOT / "firmware" / name for name in _SOURCES]
-    include = [FAKE, write_headers("services", **headers), TESTS]
-    return build("services_driver", sources, include=include, defines=["CONTEXT_POLLED"])
+    include = [FAKE, write_headers(f"services{transmit_depth}", **headers), TESTS]
+    return build(
+        f"services_driver{transmit_depth}", sources, include=include, defines=["CONTEXT_POLLED"]
+    )
 
 
 class Services:
     """The driver, started. Events are what it tells with a "!"."""
 
-    def __init__(self) -> None:
-        self._program = Program(build_services(), end=".")
+    def __init__(self, program: Path | None = None) -> None:
+        self._program = Program(program or build_services(), end=".")
         self.events: list[list[str]] = []
         self.do("start")
 

@@ -21,6 +21,8 @@ static int32_t packets;
 /* A host whose Ethernet address is asked for, and what waits for that. */
 static be32_t unknown_address;
 static packet_t *waiting;
+/* A host whose Ethernet address nobody is asked for: too many others' are. */
+static be32_t refused_address;
 /* Whoever it is, by this way. */
 static const uint8_t peer_mac[ETHERNET_ADDRESS_BYTES] = {2, 0, 0, 0, 0, 9};
 
@@ -91,6 +93,9 @@ net_verdict_t udp_output(net_t *net, packet_t *packet)
 {
     (void)net;
     device_check(packet->flags == PACKET_PAYLOAD_SUMMED, "not summed");
+    if (refused_address != 0 && packet->peer_address == refused_address) {
+        return NET_FREE;
+    }
     if (unknown_address != 0 && packet->peer_address == unknown_address) {
         if (waiting != NULL) {
             drop_packet(waiting);
@@ -106,8 +111,8 @@ net_verdict_t udp_output(net_t *net, packet_t *packet)
 void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
 {
     (void)net;
-    device_check(verdict == (packet == waiting ? NET_KEPT : NET_TRANSMIT), "not the verdict");
-    if (verdict == NET_TRANSMIT) {
+    device_check((verdict == NET_KEPT) == (packet == waiting), "not the verdict");
+    if (verdict != NET_KEPT) {
         drop_packet(packet);
     }
 }
@@ -115,6 +120,11 @@ void net_dispose(net_t *net, packet_t *packet, net_verdict_t verdict)
 void network_lose_neighbour(void)
 {
     unknown_address = text_number(1);
+}
+
+void network_refuse_neighbour(void)
+{
+    refused_address = text_number(1);
 }
 
 /* What has waited goes out. */

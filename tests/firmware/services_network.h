@@ -9,6 +9,7 @@ void network_supply(void);
 void network_set_spare(void);
 void network_print_packets(void);
 void network_lose_neighbour(void);
+void network_refuse_neighbour(void);
 void network_find_neighbour(void);
 
 #endif

@@ -225,6 +225,17 @@ def test_the_order_suggested_counts_from_the_beginning_and_is_applied_when_asked
     assert board.places() == {line: (INTERRUPT, each) for line, each in priorities.items()}
 
 
+def test_an_order_that_another_caller_finds_meanwhile_is_not_mixed_with_ones_own(board):
+    board.bring(5, units=1000)
+    board.do("clock", CLOCK_HZ, 0)
+    heading, *rows = board.tell("--suggest")
+    assert board.do("meet irqtune --suggest") == [
+        heading,
+        *(heading, *rows, "done"),
+        *("error: another order has been found meanwhile", "failed"),
+    ]
+
+
 def test_rates_and_counts_begin_anew_when_they_are_forgotten(board):
     board.bring(5, count=9, units=1000, worst=50)
     board.bring(9, count=4)

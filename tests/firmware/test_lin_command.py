@@ -7,7 +7,7 @@ from lin_ports import OVERRUN, Break, Ports
 from lin_reference import BAD, BREAK, PROTECTED, REQUEST, RESPONSE, SYNC
 from lin_reference import checksum as reference_checksum
 from net_host import config
-from services_host import UARTS
+from services_host import UARTS, build_services
 
 from tierv.sim.host.lin import Outcome
 
@@ -140,6 +140,19 @@ def test_a_port_of_another_is_not_taken_away(ports):
     assert ports.number("give", 1) == 1
     assert ports.number("give", UARTS) == 0
     assert ports.error("lin 1 on 19200") == "port 1 is in use: other"
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_a_commander_must_have_room_for_a_header(depth):
+    ports = Ports(build_services(depth))
+    if depth < 3:
+        refusal = "a commander must have a FIFO of 3 characters, not 2"
+        assert ports.error("lin 0 on 19200 commander") == refusal
+        # A responder needs no more than it has.
+        ports.tell("lin 0 on 19200")
+    else:
+        ports.tell("lin 0 on 19200 commander")
+    ports.close()
 
 
 def test_nodes_are_listed(ports):

@@ -133,6 +133,21 @@ def test_the_newest_reports_to_a_neighbour_that_does_not_answer_are_counted_as_l
     assert records_of(ports.reports()) == [(PEER, kept)]
 
 
+def test_reports_to_a_neighbour_that_can_not_be_asked_for_are_counted_as_lost(ports):
+    other = (0x0A00_0003, 1)
+    ports.tell("lin 0 on 19200")
+    ports.watch()
+    ports.watch(peer=other)
+    ports.do("refused", PEER[0])
+    for byte in range(2):
+        ports.bad_sync(0, byte)
+        assert records_of(ports.reports()) == [(other, [bytes([byte])])]
+    assert ports.number("lost") == 2
+    ports.do("refused", 0)
+    ports.bad_sync(0, 2)
+    assert records_of(ports.reports()) == [(PEER, [b"\2"]), (other, [b"\2"])]
+
+
 def test_reports_that_wait_do_not_go_to_whoever_watches_in_the_place_of_another(ports):
     other = (0x0A00_0003, 1)
     ports.tell("lin 0 on 19200")
