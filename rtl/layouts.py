@@ -17,6 +17,8 @@ from .params import CoreParams
 ISSUE_TO_M_CYCLES = 3
 #: Width of a PC: bits 31:2 of the address.
 PC_BITS = 30
+#: Width of the number of pairs of words in a short loop.
+LOOP_BITS = 4
 
 
 def target_bits(params: CoreParams) -> int:

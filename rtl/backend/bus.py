@@ -46,8 +46,9 @@ class BusUnit(wiring.Component):
     """Run the tiers' loads and stores on the bus, the most urgent first.
 
     Each tier has one slot. What is on the bus ends first: that transaction is all that an urgent
-    tier can have to wait for. Wishbone B4 classic cycles, one word each. A load that the data cache
-    has missed has a slot as well, but keeps clear of the bus.
+    tier can have to wait for. Only a more urgent tier's follows at once; ahead of others `cyc` is 0
+    for a cycle, so that another master gets the bus. Wishbone B4 classic cycles, one word each. A
+    load that the data cache has missed has a slot as well, but keeps clear of the bus.
     """
 
     def __init__(self, params: CoreParams) -> None:
@@ -174,7 +175,7 @@ class BusUnit(wiring.Component):
             self.fetch_active.eq(active & active_fetch),
         ]
 
-        # The next transaction begins when the bus is free or becomes free.
+        # The next transaction begins when the bus is free; a more urgent one as it becomes free.
         here = Signal(tiers)
         waiting = Signal(tiers)
         for tier in range(tiers):
@@ -216,11 +217,16 @@ class BusUnit(wiring.Component):
             m.d.sync += near.eq(here)
         with m.If(age == expected_read.data + SHORT_WAIT_STATES):
             m.d.sync += near.eq(0)
+        may_begin = Cat(~active, *(~active | (active_tier < tier) for tier in range(1, tiers)))
+        begin = Signal()
+        m.d.comb += begin.eq(
+            (waiting & may_begin).any() | (fetch_waits & bit(may_begin, self.fetch_tier))
+        )
         with m.If(~active | finishes):
             m.d.sync += [
                 age.eq(0),
-                near.eq(Mux(fetch_first, 0, begins & short)),
-                active.eq(waiting.any() | fetch_waits),
+                near.eq(Mux(fetch_first | ~begin, 0, begins & short)),
+                active.eq(begin),
                 active_fetch.eq(fetch_first),
                 active_tier.eq(Mux(fetch_first, self.fetch_tier, data_tier)),
             ]

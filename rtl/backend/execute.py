@@ -25,6 +25,8 @@ FLUSHING_CSRS = (
     "mlineedge",
     *LINE_PRIORITY_CSRS,
 )
+#: The same if an interrupt is pending, which may come ahead of the next instruction.
+INTERRUPT_CSRS = ("mstatus", "mie")
 #: CSRs of a core with external debug that exist in every mode.
 TRIGGER_CSRS = ("tselect", "tdata1", "tdata2", "tinfo")
 
@@ -59,6 +61,8 @@ class Execute(wiring.Component):
                 "kill": In(tier_event_layout(p)),
                 # Reasons not to execute the tier's next instruction.
                 "interrupt": In(p.tiers),
+                #: Tiers that have an interrupt pending, enabled or not.
+                "pending": In(p.tiers),
                 "stop": In(p.tiers),
                 "bus_failed": In(p.tiers),
                 #: mepc of the tier in X, or else its mtvec.
@@ -206,9 +210,10 @@ class Execute(wiring.Component):
         divide_waits = control.divide & ~self.divide_ready
         # Code may come from memory by another way than stores go there.
         fences = control.fence | control.fence_i if p.has_caches else control.fence
-        flushes = control.fence_i | (
-            control.csr & control.csr_writes & is_one_of(csr_address, FLUSHING_CSRS)
+        flushing = is_one_of(csr_address, FLUSHING_CSRS) | (
+            is_one_of(csr_address, INTERRUPT_CSRS) & bit(self.pending, x.tier)
         )
+        flushes = control.fence_i | (control.csr & control.csr_writes & flushing)
         # Only a jalr without offset is predicted.
         wrong_return = control.jump_register & (x.first[2:] != x.predicted_pc)
         wrong_way = (

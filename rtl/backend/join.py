@@ -113,6 +113,7 @@ class BackEndJoin:
         access = self._begun_access
         m.d.comb += [
             execute.interrupt.eq(self._csrs.interrupt),
+            execute.pending.eq(self._csrs.pending),
             execute.stop.eq(self._tiers.stop & ~bus.precise),
             execute.bus_failed.eq(bus.failed & ~bus.precise),
             self._csrs.x_tier.eq(x.tier),

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..history_layouts import KEPT_HISTORY
 from ..layouts import (
+    LOOP_BITS,
     PC_BITS,
     arrival_layout,
     redirect_layout,
@@ -30,6 +31,10 @@ class Fetcher(wiring.Component):
     (predecode), the pair behind the one in F, or what was left of these from an earlier cycle.
     Each of the three has a memory of its own, so that no tier ever waits for a less urgent one to
     write; `latest` says which one counts.
+
+    What is asked for behind a jump before predecode finds that is lost. In a short loop that would
+    be most look-ups, and less urgent tiers would get none. So its pairs are counted down, and none
+    is guessed behind the last, whose jump led to the first (in tier 0 it is: nobody is below).
     """
 
     class Source:
@@ -49,6 +54,7 @@ class Fetcher(wiring.Component):
                 #: The stream goes on at `target` (``layouts.target_bits``).
                 "has_target": In(1),
                 "target": In(target_bits(params)),
+                "loop_pairs": In(LOOP_BITS),
                 #: Of each tier's buffer, bit n: it holds more than n pairs.
                 "pairs": In(data.ArrayLayout(BUFFER_PAIRS, params.tiers)),
                 #: Stage P: the pair asked for, and for whom.
@@ -106,6 +112,10 @@ class Fetcher(wiring.Component):
         room_for_target = Cat(~self.pairs[tier][BUFFER_PAIRS - 1] for tier in range(tiers))
         index_bits = p.imem.size_log2 - 2
         target = Signal(target_bits(p))
+        # Pairs to the end of the loop, with this one; 0 if that is not known.
+        target_left = Signal(LOOP_BITS)
+        f_left = Signal(LOOP_BITS)
+        f_next_left = (f_left - f_left.any())[:LOOP_BITS]
         ends = self.ended.valid & ~redirects(self.redirect, self.ended.tier)
 
         def leaves(tier: Value) -> Value:
@@ -118,6 +128,7 @@ class Fetcher(wiring.Component):
             ended_has_target.eq(self.has_target),
             ended_with_room.eq(ends & bit(room_for_target, self.ended.tier)),
             target.eq(self.target),
+            target_left.eq(self.loop_pairs),
         ]
 
         f_live = f_kept
@@ -313,6 +324,7 @@ class Fetcher(wiring.Component):
             m.d.comb += f_next_cached.eq(f_cached & ~f_pc[1:cached_bits].all())
 
         # P: the most urgent of the four; of the same tier, the first of them.
+        f_ends_loop = (f_left == 1) & (f_tier != 0)
         room_for_next = Cat(~self.pairs[tier][BUFFER_PAIRS - 2] for tier in range(tiers))
         sources = (
             (
@@ -321,6 +333,7 @@ class Fetcher(wiring.Component):
                 self.redirect.early_pc,
                 is_local(self.redirect.early_pc),
                 is_cached(self.redirect.early_pc),
+                Const(0),
             ),
             (
                 ended_with_room & ended_has_target,
@@ -328,15 +341,17 @@ class Fetcher(wiring.Component):
                 whole(target),
                 is_local(target) if caches else 1,
                 is_cached(target) if caches else 0,
+                target_left,
             ),
             (
-                f_live & f_fast & bit(room_for_next, f_tier),
+                f_live & f_fast & bit(room_for_next, f_tier) & ~f_ends_loop,
                 f_tier,
                 f_next,
                 f_next_local,
                 f_next_cached,
+                f_next_left,
             ),
-            (p_valid, p_tier, p_pc, p_local, p_cached),
+            (p_valid, p_tier, p_pc, p_local, p_cached, Const(0)),
         )
         selects = Signal(len(sources))
         kept: Value = Const(0)
@@ -346,7 +361,8 @@ class Fetcher(wiring.Component):
         lookup_pc: Value = Const(0, PC_BITS)
         lookup_local: Value = Const(0)
         lookup_cached: Value = Const(0)
-        for own, (valid, tier, pc, local, cached) in enumerate(sources):
+        lookup_left: Value = Const(0, LOOP_BITS)
+        for own, (valid, tier, pc, local, cached, left) in enumerate(sources):
             beaten: Value = Const(0)
             for other, (other_valid, other_tier, *_) in enumerate(sources):
                 if other != own:
@@ -362,12 +378,14 @@ class Fetcher(wiring.Component):
             lookup_pc = lookup_pc | Mux(selects[own], pc, 0)
             lookup_local = lookup_local | (selects[own] & local)
             lookup_cached = lookup_cached | (selects[own] & cached)
+            lookup_left = lookup_left | Mux(selects[own], left, 0)
         m.d.comb += [self.lookup_tier.eq(lookup_tier), self.lookup_pc.eq(lookup_pc)]
         m.d.sync += [
             f_valid.eq(Cat(valid for valid, *_ in sources).any()),
             f_local.eq(lookup_local),
             f_tier.eq(self.lookup_tier),
             f_pc.eq(self.lookup_pc),
+            f_left.eq(lookup_left),
             f_kept.eq(kept),
             p_valid.eq(wants.any() & ~overtaken),
         ]

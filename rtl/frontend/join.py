@@ -25,6 +25,7 @@ class FrontEndJoin:
             fetcher.ended.eq(predecoder.ended),
             fetcher.has_target.eq(predecoder.has_target),
             fetcher.target.eq(predecoder.target),
+            fetcher.loop_pairs.eq(predecoder.loop_pairs),
             fetcher.pairs.eq(buffer.pairs),
             history.lookup_tier.eq(fetcher.lookup_tier),
             history.lookup_pc.eq(fetcher.lookup_pc),

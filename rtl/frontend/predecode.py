@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..isa import Opcode, csr_addresses
 from ..layouts import (
+    LOOP_BITS,
     PAIR_FLAGS,
     PC_BITS,
     PRODUCER,
@@ -128,6 +129,8 @@ class Predecoder(wiring.Component):
                 "has_target": Out(1),
                 #: A word address within local memory, or a whole one (``layouts.target_bits``).
                 "target": Out(self._target_bits),
+                #: Pairs from there to this one if the jump closes a short loop, else 0.
+                "loop_pairs": Out(LOOP_BITS),
                 #: Where the last predicted return of this tier went.
                 "return_tier": In(params.tier_bits),
                 "return_target": Out(PC_BITS),
@@ -173,6 +176,7 @@ class Predecoder(wiring.Component):
         returning = Signal(tiers)
         words = [_Word(m, arrived.words[k], arrived.history.breaks[k]) for k in range(2)]
         targets = []
+        loops = []
         insides = []
         follows = []
         pops = []
@@ -195,6 +199,8 @@ class Predecoder(wiring.Component):
             ]
             targets.append(Cat(total[:bits], arrived.pc[bits : bits + above]))
             within = Mux(total[-1], high.all(), ~high.any())
+            pairs_back = (arrived.pc[1 : 1 + LOOP_BITS] - total[1 : 1 + LOOP_BITS])[:LOOP_BITS]
+            loops.append(Mux(offset[LOOP_BITS:].all(), pairs_back + 1, 0)[:LOOP_BITS])
             insides.append(within & stays(total) if p.icache_bytes else within)
             follows.append(follow)
             pops.append(pop)
@@ -266,6 +272,7 @@ class Predecoder(wiring.Component):
             self.ended.tier.eq(arrived.tier),
             self.has_target.eq((follow & (inside | branch)) | pop),
             self.target.eq(target),
+            self.loop_pairs.eq(Mux(follow & inside, Mux(ends_first, loops[0], loops[1]), 0)),
         ]
         self._waits(m, arrived, words, ends_first)
         return m

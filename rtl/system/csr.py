@@ -99,6 +99,8 @@ class CsrFile(TrapRegisters, wiring.Component):
                 #: Stage A: what was read, or mtval of a trap, or 0. What it writes.
                 "read_data": Out(32),
                 "late_write": Out(csr_write_layout(p)),
+                #: An interrupt is pending, enabled or not.
+                "pending": Out(p.tiers),
                 #: mtvec or mepc of this instruction's tier, read in X.
                 "vector": In(PC_BITS),
                 "trap": In(trap_layout(p)),
@@ -194,6 +196,8 @@ class CsrFile(TrapRegisters, wiring.Component):
         from_last = Signal()
         last = Signal(32)
         not_yet = names_shared & a_shared & same
+        for written, *copies in (("mcycle", "cycle", "time"), ("mcycleh", "cycleh", "timeh")):
+            not_yet = not_yet | (named(*copies) & a_shared & names_one_of(a.address, written))
         if self._params.debug:
             # A tier that is not started accesses CSRs in debug mode: its mtierarg may be in A.
             not_yet = not_yet | (
@@ -238,7 +242,8 @@ class CsrFile(TrapRegisters, wiring.Component):
         """Bits of lines that there are not, in the register that the instruction in M accesses."""
         lines = self._params.lines
         groups, rest = divmod(lines, LINES_PER_PRIORITY_CSR)
-        missing = Mux(self._named(m, "mlineedge"), ~((1 << lines) - 1) & _ALL_BITS, 0)
+        no_lines = Const(~((1 << lines) - 1) & _ALL_BITS, 32)
+        missing = Mux(self._named(m, "mlineedge"), no_lines, 0)
         if rest:
             above = ~((1 << LINE_PRIORITY_BITS * rest) - 1) & _ALL_BITS
             missing = missing | Mux(self._named(m, f"mlineprio{groups}"), above, 0)

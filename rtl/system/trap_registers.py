@@ -156,6 +156,7 @@ class TrapRegisters:
             ),
             self.still_interrupt.eq(self._enabled & (software | timer | external)),
             self.interrupt.eq(self.still_interrupt & ~self.hold_interrupts),
+            self.pending.eq(posted | self.timer | line_traps),
         ]
         for tier in range(p.tiers):
             m.d.comb += self.interrupt_cause[tier].eq(

@@ -16,7 +16,8 @@ from .programs import boot
 
 
 def wishbone(bench: Bench) -> None:
-    """Wishbone B4 classic: what is on the bus stays until it is answered."""
+    """Wishbone B4 classic: what is on the bus stays until it is answered; then another master can
+    have the bus, unless a more urgent tier waits for it."""
     core = bench.core
     ends = core.wb_ack | core.wb_err
     goes_on = bench.past(core.wb_cyc & core.wb_stb & ~ends)
@@ -28,9 +29,11 @@ def wishbone(bench: Bench) -> None:
     changed = (core.wb_dat_w ^ bench.past(core.wb_dat_w)) & lanes
     bench.prove("wb_dat_w_stays", goes_on & core.wb_we, changed == 0)
     bench.prove("strobe_in_cycle", core.wb_stb, core.wb_cyc)
+    tier = bench.watch("core.bus.active_tier", bench.params.tier_bits)
+    follows = core.wb_cyc & bench.past(core.wb_cyc & ends)
+    bench.prove("more_urgent_follows", follows, tier > bench.past(tier), seen=False)
 
     # What the induction needs to know of the core: who is on the bus has something open.
-    tier = bench.watch("core.bus.active_tier", bench.params.tier_bits)
     is_fetch = bench.watch("core.bus.active_fetch", 1)
     states = bench.watch("core.bus.states", 2 * bench.params.tiers)
     slot_open = states.word_select(tier, 2) == SlotState.OPEN.value

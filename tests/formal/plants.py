@@ -224,6 +224,14 @@ _OF_TIERS = [
         short=True,
     ),
     Plant(
+        name="bus-is-kept-for-less-urgent-tiers",
+        module="backend.bus",
+        text="(waiting & may_begin).any()",
+        bug="waiting.any()",
+        check="wishbone",
+        finds=("more_urgent_follows",),
+    ),
+    Plant(
         name="refetch-repeats-the-load",
         module="backend.commit",
         text="with m.Elif(starts_tier | control.load):",

@@ -16,6 +16,7 @@ from tierv.rtl.debug.join import CSR_PAGE
 from tierv.rtl.frontend.fetch import BUFFER_PAIRS
 from tierv.rtl.isa import csr_addresses, debug_csr_addresses
 from tierv.rtl.layouts import (
+    LOOP_BITS,
     PC_BITS,
     PRODUCER,
     arrival_layout,
@@ -110,6 +111,8 @@ NAMES = (
     "mlinemask",
     "mcycleh",
     "mcycle",
+    "cycleh",
+    "cycle",
     "mhartid",
     "mimpid",
     "misa",
@@ -186,6 +189,7 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
                 side.wire("fetcher.f_pc", PC_BITS),
                 side.wire("fetcher.f_local", 1),
                 side.wire("fetcher.f_kept", 1),
+                side.wire("fetcher.f_left", LOOP_BITS),
             ]
         )
         p_owned.append(side.owned(side.wire("fetcher.p_valid", 1), side.wire("fetcher.p_tier", 1)))
@@ -199,6 +203,7 @@ def related(bench: Bench, first: Side, second: Side) -> Iterator[tuple[str, Valu
                 side.wire("fetcher.ended_has_target", 1),
                 with_room,
                 side.wire("fetcher.target", IMEM.size_log2 - 2),
+                side.wire("fetcher.target_left", LOOP_BITS),
             ]
         )
         arrived = side.layout("predecoder.arrived", arrival_layout(params))

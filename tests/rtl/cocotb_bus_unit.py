@@ -208,6 +208,32 @@ async def of_waiting_tiers_the_most_urgent_has_the_bus_next(dut):
 
 
 @cocotb.test()
+async def another_master_gets_the_bus_between_the_tiers_accesses(dut):
+    bench = Bench(dut)
+    tiers = bench.params.tiers
+    for wait_states, mode in itertools.product((0, 6, 8), (0, 1)):
+        bench.bus.wait_states = lambda address, n=wait_states: n
+        code = start({tier: place(bench, tier) for tier in range(1, tiers)})
+        for tier in range(tiers):
+            poll = [rv.load("lw", A, DEVICE, 0), rv.branch("beq", A, 0, -4)]
+            registers = [*rv.li(DEVICE, RAM + 4 * tier), *write("mbusmode", mode)]
+            head = [] if tier else code
+            bench.load(place(bench, tier), [*head, *registers, *poll])
+        await bench.reset()
+        await bench.step(400)
+        transfers = bench.bus.transfers
+        # As many at the most follow at once as there are more urgent tiers.
+        at_once = [
+            later.begin == earlier.end + 1 for earlier, later in itertools.pairwise(transfers)
+        ]
+        rows = [len(list(row)) for joined, row in itertools.groupby(at_once) if joined]
+        assert max(rows, default=0) < tiers, f"{wait_states} wait states, mode {mode}: {rows}"
+        for earlier, later in itertools.pairwise(transfers):
+            if later.begin == earlier.end + 1:
+                assert later.address > earlier.address
+
+
+@cocotb.test()
 async def buffered_loads_of_all_tiers_come_back_to_their_own_registers(dut):
     bench = Bench(dut)
     tiers = bench.params.tiers

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
+import pytest
 from amaranth.sim import Simulator
 from line_model import groups, most_urgent
 
@@ -64,15 +66,18 @@ def test_the_claim_is_by_the_priorities_before_or_after_a_change():
     simulate(unit, bench)
 
 
-def test_what_another_tier_has_just_written_reads_as_it_will():
-    params = CoreParams(tiers=2, lines=11)
+@pytest.mark.parametrize(
+    ("lines", "last_group"), [(11, 0xFFF), (16, 0xFFFF_FFFF), (32, 0xFFFF_FFFF)]
+)
+def test_what_another_tier_has_just_written_reads_as_it_will(lines, last_group):
+    params = CoreParams(tiers=2, lines=lines)
     unit = CsrFile(params)
 
     async def bench(ctx):
         for name, kept in (
             ("mlineedge", (1 << params.lines) - 1),
             ("mlineprio0", 0xFFFF_FFFF),
-            ("mlineprio1", 0xFFF),
+            (f"mlineprio{(lines - 1) // LINES_PER_PRIORITY_CSR}", last_group),
         ):
             ctx.set(unit.x_accesses, 1)
             ctx.set(unit.x_address, CSR[name])
@@ -91,6 +96,43 @@ def test_what_another_tier_has_just_written_reads_as_it_will():
             assert ctx.get(unit.read_data) == kept, name
             ctx.set(unit.reads, 0)
             await ctx.tick().repeat(3)
+
+    simulate(unit, bench)
+
+
+def test_a_write_of_mcycle_is_seen_at_once_under_all_its_names():
+    unit = CsrFile(CoreParams(tiers=2))
+    counted, written = 7 << 32 | 5, 0x1234_5678
+
+    async def bench(ctx):
+        ctx.set(unit.cycle, counted)
+        ctx.set(unit.operation, WRITE)
+        ctx.set(unit.x_accesses, 1)
+        for upper, names in (
+            ("", ("mcycle", "cycle", "time")),
+            ("h", ("mcycleh", "cycleh", "timeh")),
+        ):
+            halves = itertools.product(("mcycle", "mcycleh"), names)
+            for target, name in halves:
+                ctx.set(unit.x_address, CSR[target])
+                await ctx.tick()
+                ctx.set(unit.x_address, CSR[name])
+                ctx.set(unit.address, CSR[target])
+                ctx.set(unit.tier, 1)
+                ctx.set(unit.source, written)
+                ctx.set(unit.writes, 1)
+                ctx.set(unit.reads, 1)
+                await ctx.tick()
+                # It is in A; the read of another tier in M.
+                ctx.set(unit.address, CSR[name])
+                ctx.set(unit.tier, 0)
+                ctx.set(unit.writes, 0)
+                await ctx.tick()
+                other = counted >> 32 if upper else counted & 0xFFFF_FFFF
+                same_half = target == f"mcycle{upper}"
+                assert ctx.get(unit.read_data) == (written if same_half else other), (target, name)
+                ctx.set(unit.reads, 0)
+                await ctx.tick().repeat(3)
 
     simulate(unit, bench)
 
