@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lin_ports import PEER
+import pytest
+from lin_ports import PEER, Ports
 from lin_reference import REQUEST, RESPONSE
 from lin_reference import checksum as reference_checksum
 from net_host import config
@@ -14,6 +15,16 @@ from tierv.sim.host.lin import ALL_PORTS, Counter, Failure, Outcome, Record, Req
 REPORTS, WATCHERS = config("LIN_REPORTS"), config("LIN_WATCHERS")
 #: Reports of a datagram.
 MOST_TOLD = 16
+OTHER = (0x0A00_0003, 1)
+
+
+@pytest.fixture
+def watched(ports: Ports) -> Ports:
+    """Port 0 is a responder, which two hosts watch."""
+    ports.tell("lin 0 on 19200")
+    ports.watch()
+    ports.watch(peer=OTHER)
+    return ports
 
 
 def test_reports_that_nobody_takes_in_time_are_counted(ports):
@@ -84,20 +95,16 @@ def test_reports_that_nobody_watches_do_not_part_the_others(ports):
     assert [record.port for record in records] == [0, 2]
 
 
-def test_what_can_not_be_told_for_want_of_packets_is_counted(ports):
-    other = (0x0A00_0003, 1)
-    ports.tell("lin 0 on 19200")
-    ports.watch()
-    ports.watch(peer=other)
-    ports.do("spare", 1)
+def test_what_can_not_be_told_for_want_of_packets_is_counted(watched):
+    watched.do("spare", 1)
     for byte in range(3):
-        ports.bad_sync(0, byte)
-    ((peer, records),) = ports.reports()
+        watched.bad_sync(0, byte)
+    ((peer, records),) = watched.reports()
     assert (peer, len(records)) == (PEER, 3)
-    assert ports.number("lost") == 3
-    ports.do("spare", 2)
-    ports.bad_sync(0, 7)
-    assert [(peer, len(records)) for peer, records in ports.reports()] == [(PEER, 1), (other, 1)]
+    assert watched.number("lost") == 3
+    watched.do("spare", 2)
+    watched.bad_sync(0, 7)
+    assert [(peer, len(records)) for peer, records in watched.reports()] == [(PEER, 1), (OTHER, 1)]
 
 
 def records_of(found):
@@ -105,19 +112,15 @@ def records_of(found):
     return [(peer, [record.data for record in records]) for peer, records in found]
 
 
-def test_reports_to_a_neighbour_that_is_asked_for_wait_for_it_and_others_do_not(ports):
-    other = (0x0A00_0003, 1)
-    ports.tell("lin 0 on 19200")
-    ports.watch()
-    ports.watch(peer=other)
-    ports.do("unknown", PEER[0])
+def test_reports_to_a_neighbour_that_is_asked_for_wait_for_it_and_others_do_not(watched):
+    watched.do("unknown", PEER[0])
     for byte in range(4):
-        ports.bad_sync(0, byte)
-        assert records_of(ports.reports()) == [(other, [bytes([byte])])]
-    assert records_of(ports.found_neighbour()) == [(PEER, [b"\0"])]
-    assert records_of(ports.reports()) == [(PEER, [b"\1", b"\2", b"\3"])]
-    assert ports.reports() == []
-    assert ports.number("lost") == 0
+        watched.bad_sync(0, byte)
+        assert records_of(watched.reports()) == [(OTHER, [bytes([byte])])]
+    assert records_of(watched.found_neighbour()) == [(PEER, [b"\0"])]
+    assert records_of(watched.reports()) == [(PEER, [b"\1", b"\2", b"\3"])]
+    assert watched.reports() == []
+    assert watched.number("lost") == 0
 
 
 def test_the_newest_reports_to_a_neighbour_that_does_not_answer_are_counted_as_lost(ports):
@@ -133,23 +136,18 @@ def test_the_newest_reports_to_a_neighbour_that_does_not_answer_are_counted_as_l
     assert records_of(ports.reports()) == [(PEER, kept)]
 
 
-def test_reports_to_a_neighbour_that_can_not_be_asked_for_are_counted_as_lost(ports):
-    other = (0x0A00_0003, 1)
-    ports.tell("lin 0 on 19200")
-    ports.watch()
-    ports.watch(peer=other)
-    ports.do("refused", PEER[0])
+def test_reports_to_a_neighbour_that_can_not_be_asked_for_are_counted_as_lost(watched):
+    watched.do("refused", PEER[0])
     for byte in range(2):
-        ports.bad_sync(0, byte)
-        assert records_of(ports.reports()) == [(other, [bytes([byte])])]
-    assert ports.number("lost") == 2
-    ports.do("refused", 0)
-    ports.bad_sync(0, 2)
-    assert records_of(ports.reports()) == [(PEER, [b"\2"]), (other, [b"\2"])]
+        watched.bad_sync(0, byte)
+        assert records_of(watched.reports()) == [(OTHER, [bytes([byte])])]
+    assert watched.number("lost") == 2
+    watched.do("refused", 0)
+    watched.bad_sync(0, 2)
+    assert records_of(watched.reports()) == [(PEER, [b"\2"]), (OTHER, [b"\2"])]
 
 
 def test_reports_that_wait_do_not_go_to_whoever_watches_in_the_place_of_another(ports):
-    other = (0x0A00_0003, 1)
     ports.tell("lin 0 on 19200")
     ports.watch()
     ports.do("unknown", PEER[0])
@@ -157,9 +155,9 @@ def test_reports_that_wait_do_not_go_to_whoever_watches_in_the_place_of_another(
         ports.bad_sync(0, byte)
         ports.reports()
     ports.request(Record(Request.UNWATCH, ALL_PORTS))
-    ports.watch(peer=other)
+    ports.watch(peer=OTHER)
     ports.bad_sync(0, 3)
-    assert records_of(ports.reports()) == [(other, [b"\3"])]
+    assert records_of(ports.reports()) == [(OTHER, [b"\3"])]
     assert ports.number("lost") == 2
     ports.found_neighbour()
     assert ports.reports() == []
