@@ -108,12 +108,8 @@ def test_a_write_of_mcycle_is_seen_at_once_under_all_its_names():
         ctx.set(unit.cycle, counted)
         ctx.set(unit.operation, WRITE)
         ctx.set(unit.x_accesses, 1)
-        for upper, names in (
-            ("", ("mcycle", "cycle", "time")),
-            ("h", ("mcycleh", "cycleh", "timeh")),
-        ):
-            halves = itertools.product(("mcycle", "mcycleh"), names)
-            for target, name in halves:
+        for half, names in enumerate((("mcycle", "cycle", "time"), ("mcycleh", "cycleh", "timeh"))):
+            for target, name in itertools.product(("mcycle", "mcycleh"), names):
                 ctx.set(unit.x_address, CSR[target])
                 await ctx.tick()
                 ctx.set(unit.x_address, CSR[name])
@@ -128,9 +124,9 @@ def test_a_write_of_mcycle_is_seen_at_once_under_all_its_names():
                 ctx.set(unit.tier, 0)
                 ctx.set(unit.writes, 0)
                 await ctx.tick()
-                other = counted >> 32 if upper else counted & 0xFFFF_FFFF
-                same_half = target == f"mcycle{upper}"
-                assert ctx.get(unit.read_data) == (written if same_half else other), (target, name)
+                kept = counted >> 32 * half & 0xFFFF_FFFF
+                expected = written if target == names[0] else kept
+                assert ctx.get(unit.read_data) == expected, (target, name)
                 ctx.set(unit.reads, 0)
                 await ctx.tick().repeat(3)
 
