@@ -106,7 +106,13 @@ static lin_result_t schedule(void)
         slots[index].identifier = packed[3 * index];
         slots[index].slot_ms = (uint16_t)(packed[3 * index + 1] << 8 | packed[3 * index + 2]);
     }
-    return lin_schedule(&port.node, slots, count);
+    const lin_schedule_t *running = &port.node.schedules[port.node.running];
+    const lin_schedule_t before = *running;
+    lin_result_t result = lin_schedule(&port.node, slots, count);
+    if (memcmp(running, &before, sizeof(before)) != 0) {
+        text_fail("a schedule that the interrupt service may be reading was written to");
+    }
+    return result;
 }
 
 static lin_result_t vanish(void)

@@ -143,6 +143,16 @@ def test_another_schedule_begins_with_its_first_slot(lin):
     assert headers == [PROTECTED[0x20], None, PROTECTED[0x21], None]
 
 
+def test_of_several_schedules_the_last_begins_and_the_one_that_runs_is_left_alone(lin):
+    lin.init(commander=True)
+    bus = Bus(lin)
+    lin.result("schedule", schedule((0x10, 9), (0x11, 9)))
+    bus.ticks(1)
+    for identifier in (0x20, 0x21, 0x22, 0x23):
+        lin.result("schedule", schedule((identifier, 2)))
+    assert [did.header for did in bus.ticks(2)] == [PROTECTED[0x23], None]
+
+
 def test_a_header_out_of_turn_takes_a_slot_and_the_schedule_goes_on(lin):
     lin.init(commander=True)
     bus = Bus(lin)

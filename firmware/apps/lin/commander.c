@@ -23,6 +23,17 @@ static void wake_first(lin_node_t *node)
     }
 }
 
+/* The interrupt service may be reading the one that runs, and may run the one that is chosen at any time. */
+static uint8_t spare_schedule(const lin_node_t *node)
+{
+    uint8_t number = 0;
+
+    while (number == node->running || number == node->chosen) {
+        number++;
+    }
+    return number;
+}
+
 lin_result_t lin_schedule(lin_node_t *node, const lin_slot_t *slots, uint32_t count)
 {
     if (node->role != LIN_COMMANDER) {
@@ -39,15 +50,14 @@ lin_result_t lin_schedule(lin_node_t *node, const lin_slot_t *slots, uint32_t co
             return LIN_BAD_SLOT;
         }
     }
-    /* The interrupt service reads none of it meanwhile. */
-    node->scheduling = false;
+    uint8_t number = spare_schedule(node);
+    lin_schedule_t *schedule = &node->schedules[number];
+
+    memcpy(schedule->slots, slots, count * sizeof(slots[0]));
+    schedule->count = count;
     COMPILER_BARRIER();
-    memcpy(node->schedule, slots, count * sizeof(slots[0]));
-    node->slots = count;
-    node->slot = 0;
-    node->slot_left_ms = 0;
+    node->chosen = number;
     COMPILER_BARRIER();
-    node->scheduling = count != 0;
     if (count != 0) {
         wake_first(node);
     }
@@ -110,23 +120,32 @@ static bool is_quiet(const lin_node_t *node)
 uint32_t lin_schedule_tick(lin_node_t *node)
 {
     uint32_t identifier;
+    uint8_t chosen = node->chosen;
+    COMPILER_BARRIER();
+    const lin_schedule_t *schedule = &node->schedules[chosen];
+    bool scheduling = schedule->count != 0;
 
-    if (node->scheduling && node->slot_left_ms != 0 && --node->slot_left_ms != 0) {
+    if (node->running != chosen) {
+        node->running = chosen;
+        node->slot = 0;
+        node->slot_left_ms = 0;
+    }
+    if (scheduling && node->slot_left_ms != 0 && --node->slot_left_ms != 0) {
         return 0;
     }
     if (node->header_wanted != LIN_NO_IDENTIFIER) {
-        if (!node->scheduling && !is_quiet(node)) {
+        if (!scheduling && !is_quiet(node)) {
             return 0;
         }
         identifier = node->header_wanted;
         node->header_wanted = LIN_NO_IDENTIFIER;
         /* It takes the place of a slot; the schedule goes on behind it. */
-        node->slot_left_ms = node->scheduling ? node->schedule[node->slot].slot_ms : 0;
-    } else if (node->scheduling) {
-        const lin_slot_t *slot = &node->schedule[node->slot];
+        node->slot_left_ms = scheduling ? schedule->slots[node->slot].slot_ms : 0;
+    } else if (scheduling) {
+        const lin_slot_t *slot = &schedule->slots[node->slot];
         identifier = slot->identifier;
         node->slot_left_ms = slot->slot_ms;
-        node->slot = (uint8_t)(node->slot + 1u < node->slots ? node->slot + 1u : 0);
+        node->slot = (uint8_t)(node->slot + 1u < schedule->count ? node->slot + 1u : 0);
     } else {
         return 0;
     }

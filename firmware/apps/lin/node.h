@@ -96,6 +96,11 @@ typedef struct {
 } lin_slot_t;
 
 typedef struct {
+    uint32_t count;
+    lin_slot_t slots[LIN_SLOTS];
+} lin_schedule_t;
+
+typedef struct {
     uint32_t headers;  /* good ones */
     uint32_t unanswered; /* of frames that we publish without data to send */
     uint32_t late;     /* responses that took longer than a response may, and were taken all the same */
@@ -127,7 +132,8 @@ typedef struct {
     uint32_t idle_ms;
     uint32_t wake_ms; /* until the next wake-up signal */
     uint32_t slot_left_ms;
-    uint8_t slot; /* the next one of the schedule */
+    uint8_t running; /* schedule that `slot` and `slot_left_ms` are of */
+    uint8_t slot;    /* the next one of the schedule */
     uint8_t ready_ms; /* no headers for so long: nodes that a signal woke are not ready */
     bool woken;       /* by the break under way, which may be a wake-up signal */
     _Alignas(4) uint8_t buffer[LIN_DATA_BYTES + 4];
@@ -136,13 +142,12 @@ typedef struct {
 
     /* Protocol service. */
     uint8_t role; /* lin_role_t */
-    bool scheduling;
+    uint8_t chosen; /* schedule that the next tick runs */
     bool waking;            /* set by the protocol service, cleared by the interrupt service */
     uint8_t header_wanted;  /* the same: a header out of turn; LIN_NO_IDENTIFIER: none */
     uint32_t bit_cycles;
     uint32_t wake_bits; /* dominant bits that wake us */
-    uint32_t slots;
-    lin_slot_t schedule[LIN_SLOTS];
+    lin_schedule_t schedules[3]; /* a new one is written where none is chosen and none runs */
     uint8_t by_identifier[LIN_IDENTIFIERS]; /* number in `frames` plus one; 0: not ours */
     lin_frame_t frames[LIN_FRAMES];
 } lin_node_t;

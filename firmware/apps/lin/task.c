@@ -318,7 +318,7 @@ uint32_t lin_tick(lin_node_t *node, uint32_t now)
         break;
     }
     /* Between headers of a schedule the bus does not idle, however long its slots are. */
-    node->idle_ms = node->scheduling ? 0 : node->idle_ms + 1;
+    node->idle_ms = node->schedules[node->chosen].count != 0 ? 0 : node->idle_ms + 1;
     /* The first tick may have come right behind what was on the bus. */
     if (node->idle_ms > IDLE_SLEEP_MS && node->header_wanted == LIN_NO_IDENTIFIER) {
         return done | fall_asleep(node, 0, now);
