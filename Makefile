@@ -4,7 +4,7 @@ APT_PACKAGES := g++ ccache make perl python3-venv libpython3-dev gcc-riscv64-unk
                 picolibc-riscv64-unknown-elf meson ninja-build zlib1g-dev liblz4-dev device-tree-compiler iproute2 iputils-ping \
                 openocd gdb-multiarch
 # For `make fuzz` alone.
-FUZZ_PACKAGES := clang libclang-rt-14-dev llvm
+FUZZ_PACKAGES := clang libclang-rt-dev llvm
 
 PYTHON  ?= python3
 VENV    := .venv

@@ -30,3 +30,13 @@ def pseudo_terminals() -> None:
         pytest.skip(f"no pseudo terminals here (mount devpts at /dev/pts): {error}")
     for end in ends:
         os.close(end)
+
+
+@pytest.fixture(scope="session")
+def spike() -> None:
+    """Spike is installed."""
+    # Not at the top: a simulation of cocotb has no such path.
+    from spike_package import spike_problem
+
+    if problem := spike_problem():
+        pytest.skip(problem)

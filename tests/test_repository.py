@@ -47,7 +47,7 @@ def test_no_source_file_is_longer_than_a_reader_wants():
 
 
 def test_every_pinned_package_is_among_the_constraints():
-    pinned = re.findall(r'"([\w.-]+)==([^"]+)"', (ROOT / "pyproject.toml").read_text())
+    pinned = re.findall(r'"([\w.-]+)==([^";]+)', (ROOT / "pyproject.toml").read_text())
     constraints = (ROOT / "constraints.txt").read_text().splitlines()
     known = {line.lower() for line in constraints} | {"setuptools==80.9.0"}
     missing = {f"{name}=={version}".lower() for name, version in pinned} - known

@@ -17,6 +17,7 @@ import click
 import encoding as rv
 from random_code import BUS_BASE, BUS_MEMORY_BYTES, CONSOLE, Mix
 from random_program import code_base, random_segments
+from spike_package import spike_problem
 from worker_pool import WORKERS, run_in_workers
 
 from tierv.rtl.params import CoreParams
@@ -254,6 +255,8 @@ def main(
     workers: int,
 ) -> None:
     """Compare the core with Spike on random programs; shrink the first one that fails."""
+    if problem := spike_problem():
+        raise click.ClickException(problem)
     given = {"wait_states": wait_states, "line_period": line_period, "pulse": pulse}
     given["timer_period"] = timer_period
     given = {name: value for name, value in given.items() if value is not None}

@@ -18,6 +18,7 @@ from lockstep import CORES, case_of_seed, run_case, run_core
 from mutants_explained import EXPLANATIONS
 from mutated_core import MutatedCore, mutated_core
 from planted_faults import Mutant
+from spike_package import spike_problem
 from sweep import sweep
 from sweep_programs import SweepProgram, classes
 from worker_pool import WORKERS
@@ -92,6 +93,8 @@ def judge_all(params: CoreParams, workers: int = WORKERS) -> Iterator[Verdict]:
 @click.option("--workers", type=click.IntRange(1), default=WORKERS, show_default=True)
 def main(workers: int) -> None:
     """Plant faults in the core, one at a time, and show which test finds each."""
+    if problem := spike_problem():
+        raise click.ClickException(problem)
     sys.exit(1 if show(judge_all(CORES[LOCKSTEP_CORE], workers)) else 0)
 
 

@@ -9,6 +9,8 @@ import pytest
 from lockstep import CORES, Case, case_of_seed, describe, run_cases
 from slow_turns import turns
 
+pytestmark = pytest.mark.usefixtures("spike")
+
 PIECES = 300
 #: What these have, others have, too.
 SLOW = ("2", "small", "wide")

@@ -11,6 +11,7 @@ LEAST = 60
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("spike")
 def test_every_planted_fault_is_found_or_explained():
     verdicts = [*judge_all(CORES["3"])]
     assert len(verdicts) >= LEAST

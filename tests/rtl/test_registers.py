@@ -153,6 +153,7 @@ def registers_alone(job: Job) -> list[int]:
     return spike.run_alone(base + 4 * len(words), limit=1_000_000)
 
 
+@pytest.mark.usefixtures("spike")
 @pytest.mark.parametrize("tiers", [2, 3, 8])
 def test_every_register_of_every_tier_ends_as_its_program_alone_leaves_it(
     tiers: int, tmp_path: Path

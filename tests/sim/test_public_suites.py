@@ -20,6 +20,8 @@ _TESTS = _VENDOR / "riscv-tests/isa"
 _ARCH = _VENDOR / "riscv-arch-tests/riscv-test-suite"
 #: It wants triggers, which the core has with external debug; the others are Zbc's.
 _NOT_OURS = {"breakpoint", "clmul-01", "clmulh-01", "clmulr-01"}
+#: CSRs by names that they had before version 1.10, which later assemblers do not know.
+_RENAMED = ("-Dmbadaddr=mtval", "-Dsptbr=satp")
 
 
 def sources(root: Path, folders: tuple[str, ...]) -> list:
@@ -71,9 +73,11 @@ def test_all_tests_are_there():
 @pytest.mark.parametrize("source", RISCV_TESTS)
 def test_riscv_tests_pass(source, tmp_path):
     places = (SOURCES, _VENDOR / "riscv-test-env", _TESTS / "macros/scalar")
-    run_elf(compile_source(source, tmp_path, [f"-I{place}" for place in places]))
+    options = [*_RENAMED, *(f"-I{place}" for place in places)]
+    run_elf(compile_source(source, tmp_path, options))
 
 
+@pytest.mark.usefixtures("spike")
 @pytest.mark.parametrize("source", ARCH_TESTS)
 def test_signatures_of_riscv_arch_test_are_spike_s(source, tmp_path):
     flags = ["-Drvtest_mtrap_routine=True"] if "privilege" in source.parts else []
@@ -81,6 +85,7 @@ def test_signatures_of_riscv_arch_test_are_spike_s(source, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("spike")
 @pytest.mark.parametrize("source", BIT_TESTS)
 def test_signatures_of_bit_manipulation_are_spike_s(source, tmp_path):
     check_signature(source, tmp_path, [f"-march=rv32im_{'_'.join(EXTENSIONS)}"], EXTENSIONS)
