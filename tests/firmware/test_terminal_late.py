@@ -14,8 +14,9 @@ from terminal_host import (
 from terminal_rules import Rules, packets
 
 from tierv.sim.host import protocol
-from tierv.sim.host.protocol import Command, Item, Purge
+from tierv.sim.host.protocol import Command, Item, LineState, Purge
 
+FRAMING = 2
 #: Rules that a burst of characters from the FIFO may run across.
 ACROSS = [
     *(Rules(time, 0, NO_RULE.length, b"") for time in range(5_000, 20_000, 700)),
@@ -137,14 +138,15 @@ def test_a_byte_that_found_no_packet_keeps_its_time(host, rules):
     assert (last.cycle, last.payload) == (begin + 2000 + 100_000, b"\2")
 
 
-def hold_one(host: TerminalHost) -> int:
-    """Two packets of a byte each, and a byte that finds none for it; its time."""
+def hold_one(host: TerminalHost, flags: int = 0) -> int:
+    """Two packets of a byte each, and a byte with flags that finds none for it; its time."""
     host.pack(Rules(10_000, 0, NO_RULE.length, b""))
     host.command("hoard", "serial", 32)
     host.command("latency", 5000)
     host.control(Item(Command.FLOWCONTROL_SUSPEND))
     begin = host.cycle + 3000
-    host.arrive([(ord("a"), begin), (ord("b"), begin + 30_000), (ord("c"), begin + 42_000)])
+    arrivals = [(ord("a"), begin), (ord("b"), begin + 30_000), (ord("c"), begin + 42_000)]
+    host.arrive(arrivals, flags=[0, 0, flags])
     host.advance(60_000)
     host.command("latency", 0)
     counters = host.counters()
@@ -163,6 +165,18 @@ def test_a_byte_that_a_late_service_has_taken_goes_out_in_its_time(host):
     sent = host.received()
     assert [one.payload for one in sent] == [b"a", b"b", b"c"]
     assert sent[-1].cycle == time + 1000 * US_CYCLES
+
+
+def test_a_byte_with_an_error_that_finds_no_packet_is_told_of_as_received_and_is_sent(host):
+    host.set(Command.SET_LINESTATE_MASK, LineState.FRAMING)
+    hold_one(host, FRAMING)
+    host.command("hoard", "serial", 0)
+    host.control(Item(Command.FLOWCONTROL_RESUME))
+    value = bytes([LineState.FRAMING, 0, 0, 0, 3])
+    assert host.told() == [(0, Command.NOTIFY_LINESTATE, value)]
+    host.advance(200_000)
+    assert host.payloads() == [b"a", b"b", b"c"]
+    assert host.counters()["RECEIVED_BYTES"] == 3
 
 
 def test_a_byte_that_a_late_service_has_taken_is_purged_too(host):

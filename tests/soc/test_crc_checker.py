@@ -66,6 +66,7 @@ def run(
             if (yield source.valid) and (yield source.ready):
                 data.append((yield source.data))
                 marked |= bool((yield source.error))
+                assert (yield source.last_be) == (yield source.last)
                 if (yield source.last):
                     seen.frames.append((bytes(data), marked))
                     data, marked = bytearray(), False
@@ -88,20 +89,38 @@ def test_good_and_wrong_frames_one_behind_the_other(stalls, gaps):
     assert seen.errors == len(wrong)
 
 
+@pytest.mark.parametrize("gaps", [0, 0.4])
 @pytest.mark.parametrize("length", [1, 2, 3, 4])
-def test_a_frame_without_data_is_counted_and_does_no_harm(length):
+def test_a_frame_without_data_is_counted_and_does_no_harm(length, gaps):
     data = bytes(range(40))
-    seen = run([with_fcs(data), b"U" * length, with_fcs(data)], stalls=0.2)
+    seen = run([with_fcs(data), b"U" * length, with_fcs(data)], stalls=0.2, gaps=gaps)
     assert seen.frames == [(data, False)] * 2
     assert seen.errors == 1
 
 
+@pytest.mark.parametrize("gaps", [0, 0.4])
 @pytest.mark.parametrize("byte", [0, 3, 4, 20, 43])
-def test_an_error_of_the_phy_marks_the_frame(byte):
+def test_an_error_of_the_phy_marks_the_frame(byte, gaps):
     data = bytes(range(40))
-    seen = run([with_fcs(data)] * 3, phy_errors={(1, byte)})
+    seen = run([with_fcs(data)] * 3, gaps=gaps, phy_errors={(1, byte)})
     assert [marked for _, marked in seen.frames] == [False, True, False]
     assert seen.errors == 0
+
+
+@pytest.mark.parametrize(("ready", "accepted"), [(0, 5), (1, 40)])
+def test_a_byte_is_taken_in_each_cycle_while_there_is_room(ready, accepted):
+    checker = CrcChecker(eth_phy_description(8))
+    accepts = []
+
+    def drive():
+        yield checker.sink.valid.eq(1)
+        yield checker.source.ready.eq(ready)
+        for _ in range(40):
+            yield
+            accepts.append((yield checker.sink.ready))
+
+    run_simulation(checker, drive())
+    assert accepts == [1] * accepted + [0] * (40 - accepted)
 
 
 def test_wider_data_is_refused():

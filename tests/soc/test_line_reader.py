@@ -16,10 +16,13 @@ from migen import passive, run_simulation
 from tierv.rtl.cache.port import Cycle
 from tierv.soc.line_reader import LineReader
 
-BASE = 0x4000_0000
+#: No multiple of the size of what the port reaches.
+BASE = 0x4000_0400
 LINE_BYTES = 32
 LINE_WORDS = LINE_BYTES // 4
 MEMORY_BYTES = 1024
+#: Of a word.
+MOST_CYCLES = 200
 
 
 class Bench(LiteXModule):
@@ -82,7 +85,10 @@ class Bench(LiteXModule):
         yield bus.dat_w.eq(value or 0)
         yield bus.sel.eq(mask)
         yield
+        waited = 0
         while not (yield bus.ack):
+            waited += 1
+            assert waited < MOST_CYCLES
             yield
         return (yield bus.dat_r)
 
@@ -98,20 +104,24 @@ class Bench(LiteXModule):
 
 
 @pytest.mark.parametrize("width", [16, 32, 64, 128, 256])
-def test_lines_and_stores_in_any_order_are_those_of_the_memory(width):
+def test_lines_words_and_stores_in_any_order_are_those_of_the_memory(width):
     bench = Bench(width, seed=width)
     rng = random.Random(width)
 
     def drive():
-        for _ in range(60):
-            if rng.random() < 0.5:
-                word = rng.randrange(MEMORY_BYTES // 4)
+        for _ in range(80):
+            kind, word = rng.choice(["line", "word", "store"]), rng.randrange(MEMORY_BYTES // 4)
+            if kind == "word":
+                read = yield from bench.transfer(word, rng.choice([Cycle.CLASSIC, Cycle.END]))
+                assert read == bench.expected(word)
+                yield from bench.release()
+            elif kind == "store":
                 old, value, mask = bench.expected(word), rng.getrandbits(32), rng.randrange(1, 16)
                 yield from bench.transfer(word, Cycle.CLASSIC, value, mask)
                 yield from bench.release()
                 wanted.append((word, merged(old, value, mask)))
             else:
-                first = LINE_WORDS * rng.randrange(MEMORY_BYTES // LINE_BYTES)
+                first = word - word % LINE_WORDS
                 for word in range(first, first + LINE_WORDS):
                     last = word == first + LINE_WORDS - 1
                     cti = Cycle.END if last else Cycle.INCREMENTING
@@ -135,6 +145,37 @@ def test_a_line_is_asked_for_at_once():
 
     run_simulation(bench, [drive(), bench.serve()])
     assert bench.commands[:3] == [("read", LINE_BYTES + 8 * beat) for beat in range(3)]
+
+
+@pytest.mark.parametrize("width", [32, 64])
+def test_a_word_alone_is_asked_for_alone(width):
+    bench = Bench(width, seed=1)
+
+    def drive():
+        yield from bench.transfer(5, Cycle.CLASSIC)
+        yield from bench.release()
+        yield from bench.transfer(LINE_WORDS, Cycle.END)
+        yield from bench.release()
+
+    run_simulation(bench, [drive(), bench.serve()])
+    step = width // 8
+    assert bench.commands == [("read", 20 // step * step), ("read", LINE_BYTES)]
+
+
+@pytest.mark.parametrize("we", [0, 1])
+@pytest.mark.parametrize("cyc", [0, 1])
+def test_half_an_access_is_none(we, cyc):
+    bench = Bench(64, seed=0)
+
+    def drive():
+        yield bench.bus.cyc.eq(cyc)
+        yield bench.bus.stb.eq(1 - cyc)
+        yield bench.bus.we.eq(we)
+        for _ in range(10):
+            yield
+            assert not (yield bench.port.cmd.valid)
+
+    run_simulation(bench, [drive(), bench.serve()])
 
 
 @pytest.mark.parametrize("width", [16, 512])

@@ -5,14 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Generator
 
+import pytest
 from litex.soc.interconnect import wishbone
-from migen import Record, run_simulation
+from migen import Constant, Record, run_simulation
 
 from tierv.soc.ethernet import FrameTail, InterFrameGap
 from tierv.soc.mailbox import Mailbox, mailbox_layout
+from tierv.soc.map import SIZES
 from tierv.soc.soc import BusErrors
 
 ALL_ONES = 0xFFFF_FFFF
+#: In the mailbox's window.
+LAST_OFFSET = SIZES["mailbox"] // 4 - 1
 
 
 def test_a_write_to_the_mailbox_is_on_the_pins_while_it_is_on_the_bus():
@@ -22,7 +26,7 @@ def test_a_write_to_the_mailbox_is_on_the_pins_while_it_is_on_the_bus():
     seen = []
 
     def bench() -> Generator:
-        for offset, data in ((0, 5), (67, ALL_ONES)):
+        for offset, data in ((0, 5), (67, ALL_ONES), (LAST_OFFSET, 1)):
             yield bus.cyc.eq(1)
             yield bus.stb.eq(1)
             yield bus.we.eq(1)
@@ -39,7 +43,7 @@ def test_a_write_to_the_mailbox_is_on_the_pins_while_it_is_on_the_bus():
         seen.append((yield pads.valid))
 
     run_simulation(mailbox, bench())
-    assert seen == [(1, 0, 5, 1), (1, 67, ALL_ONES, 1), 0]
+    assert seen == [(1, 0, 5, 1), (1, 67, ALL_ONES, 1), (1, LAST_OFFSET, 1, 1), 0]
 
 
 def test_a_read_of_the_mailbox_takes_one_wait_and_gives_the_count():
@@ -57,6 +61,41 @@ def test_a_read_of_the_mailbox_takes_one_wait_and_gives_the_count():
 
     run_simulation(mailbox, bench())
     assert seen == [(0, True), (1, True), (0, True), (1, True)]
+
+
+@pytest.mark.parametrize("first", [0, 0xFFFF, ALL_ONES - 2])
+def test_the_mailbox_counts_the_cycles_since_reset(first):
+    mailbox = Mailbox(Record(mailbox_layout()))
+    assert mailbox.cycle.reset.value == 0
+    mailbox.cycle.reset = Constant(first, 32)
+    seen = []
+
+    def bench() -> Generator:
+        for _ in range(6):
+            seen.append((yield mailbox.bus.dat_r))
+            yield
+
+    run_simulation(mailbox, bench())
+    assert seen == [(first + cycle) & ALL_ONES for cycle in range(6)]
+
+
+@pytest.mark.parametrize("we", [0, 1])
+@pytest.mark.parametrize("cyc", [0, 1])
+def test_half_an_access_to_the_mailbox_is_none(we, cyc):
+    pads = Record(mailbox_layout())
+    bus = (mailbox := Mailbox(pads)).bus
+    seen = set()
+
+    def bench() -> Generator:
+        yield bus.cyc.eq(cyc)
+        yield bus.stb.eq(1 - cyc)
+        yield bus.we.eq(we)
+        for _ in range(4):
+            yield
+            seen.update([(yield pads.valid), (yield bus.ack)])
+
+    run_simulation(mailbox, bench())
+    assert seen == {0}
 
 
 def test_a_read_of_the_mailbox_never_shows_on_the_pins():

@@ -14,6 +14,8 @@ from tierv.soc.whole_words import WholeWords
 
 WORDS = 4
 EVERY = 0b1111
+#: Of a transfer, the other way's before included.
+MOST_CYCLES = 100
 
 
 def bus() -> wishbone.Interface:
@@ -58,7 +60,10 @@ class Bench(LiteXModule):
         yield port.dat_w.eq(value or 0)
         yield port.sel.eq(mask)
         yield
+        waited = 0
         while not (yield port.ack):
+            waited += 1
+            assert waited < MOST_CYCLES
             yield
         read = yield port.dat_r
         yield port.cyc.eq(0)
@@ -133,3 +138,27 @@ def test_a_whole_word_is_not_undone_by_bytes_of_the_other_way(whole):
             yield from bench.transfer(1 - whole, 0, rng.getrandbits(32), 0b1000)
 
     run_simulation(bench, [words(), some_bytes(), bench.serve(0), bench.serve(1)])
+
+
+def test_whatever_is_no_store_is_the_memorys_in_the_same_cycle():
+    way = WholeWords(memory := bus())
+    rng = random.Random(3)
+    given = [way.bus.cyc, way.bus.stb, way.bus.we, way.bus.adr, way.bus.cti, way.bus.bte]
+    taken = [memory.cyc, memory.stb, memory.we, memory.adr, memory.cti, memory.bte]
+    answers = [memory.ack, memory.err, memory.dat_r]
+    answered = [way.bus.ack, way.bus.err, way.bus.dat_r]
+
+    def drive():
+        for _ in range(100):
+            values = [rng.getrandbits(len(signal)) for signal in given + answers]
+            # A store is another matter, half of one is none.
+            if values[0] and values[1]:
+                values[2] = 0
+            for signal, value in zip(given + answers, values, strict=True):
+                yield signal.eq(value)
+            yield
+            values[2] = 0
+            for signal, value in zip(taken + answered, values, strict=True):
+                assert (yield signal) == value
+
+    run_simulation(way, drive())
