@@ -144,6 +144,9 @@ def bitstream(
         raise ValueError(f"either --with-bios or --app must be given, not both: {app}")
     board = _addressed(_variant(_with_app(board, app), with_bios, debug), mac, ip)
     with locked(Project(board).folder):
+        if not project_only:
+            # What fails is not to leave an older one to be loaded.
+            _bitstream(board).unlink(missing_ok=True)
         project = complete(board)
         click.echo(f"project: {project.gateware}")
         if not project_only:

@@ -16,7 +16,7 @@ from pathlib import Path
 from litex.soc.integration.builder import Builder
 
 from tierv.sim.bios import check_tools, run_litex
-from tierv.sim.paths import BuildError, build_root, step
+from tierv.sim.paths import BuildError, step
 
 from .board import Board
 from .registry import find_variant
@@ -26,13 +26,12 @@ from .soc import BoardSoC
 _ADDRESSES = ("mac_address", "local_ip")
 
 
-def build_bios(board: Board) -> list[int]:
-    """The words of the BIOS for a board that ``with_bios`` gave.
+def build_bios(board: Board, folder: Path) -> list[int]:
+    """The words of the BIOS for a board that ``with_bios`` gave, built in a folder of its own.
 
     Raises ``BuildError`` if a tool is missing or fails, or if the BIOS does not fit its memory.
     """
     check_tools()
-    folder = build_root() / "boards" / board.name / "bios"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with step(f"LiteX BIOS for {board.name}"):

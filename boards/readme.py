@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from tierv.sim.experiments.readme import README, keep
+from tierv.sim.synthesis.flow import OPTIMISED_BEFORE
 
 from .board import Board, Family, Phy, with_bios
 from .ecp5 import SEEDS_TEXT, Ecp5Flow, Routed, read_report
@@ -91,15 +91,18 @@ def routed_table(results: dict[str, dict]) -> str:
             f"{result['cells'][cell][0]:,} of {result['cells'][cell][1]:,}"
             for cell in ("COMB", "RAMW", "FF", "EBR", "MULT")
         )
-        lines.append(f"| `{find_variant(name).make_arguments}` | {clocks} | {cells} |")
+        mark = f", {OPTIMISED_BEFORE}" if result.get(OPTIMISED_BEFORE) else ""
+        lines.append(f"| `{find_variant(name).make_arguments}`{mark} | {clocks} | {cells} |")
     tools = {tool for result in results.values() for tool in result["tools"]}
     return "\n".join([*lines, "", f"{', '.join(sorted(tools))}; {SEEDS_TEXT}."]) + "\n"
 
 
-def _result(routed: Routed, versions: Mapping[str, str]) -> dict:
+def _result(flow: Ecp5Flow, routed: Routed) -> dict:
+    versions = json.loads(flow.tools.read_text())
     return {
         "clocks": {clock.name: (clock.reached, clock.wanted) for clock in routed.clocks},
         "cells": dict(routed.cells),
+        OPTIMISED_BEFORE: flow.optimised_before,
         "tools": [f"{name} {version}" for name, version in versions.items()],
     }
 
@@ -114,7 +117,7 @@ def update() -> None:
             routed = read_report(flow.report.read_text())
             # What misses a clock has no bitstream.
             if not routed.missed:
-                results[way.name] = _result(routed, json.loads(flow.tools.read_text()))
+                results[way.name] = _result(flow, routed)
     tables = {
         "boards": boards_table(),
         "boards with a BIOS": bios_table(),

@@ -21,7 +21,7 @@ import tierv.rtl
 from tierv.rtl.cluster import Cluster
 from tierv.rtl.params import CoreParams
 
-from .paths import build_root, locked, step
+from .paths import build_root, locked, step, whole_file
 from .verilator import (
     HARNESS_FLAGS,
     SHARED_SOURCES,
@@ -116,9 +116,8 @@ def core_verilog(
                 text = verilog.convert(
                     component(params), name=name, strip_internal_attrs=not sources
                 )
-            partial = path.with_suffix(".partial")
-            partial.write_text(text)
-            partial.rename(path)
+            with whole_file(path) as partial:
+                partial.write_text(text)
     return path
 
 

@@ -22,6 +22,15 @@ class BuildError(Exception):
     """A program that a build needs is missing or failed; says which, and shows its last words."""
 
 
+class ProgramError(BuildError):
+    """A program has failed, with an exit status or, below zero, by a signal."""
+
+    def __init__(self, name: str, status: int, log: Path) -> None:
+        lines = log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:]
+        super().__init__("\n".join([f"{name} failed ({status}); the end of {log}:", *lines]))
+        self.status = status
+
+
 class CpuTimeError(BuildError):
     """A program has used the CPU time that it is given."""
 
@@ -49,8 +58,9 @@ def run_logged(
 ) -> None:
     """Run a program with its output in a log file.
 
-    Raises ``BuildError`` with the end of the log unless its exit status is a ``good`` one,
-    ``CpuTimeError`` if it takes more than ``most_cpu_s`` seconds of CPU time.
+    Raises ``ProgramError`` with the end of the log unless its exit status is a ``good`` one,
+    ``CpuTimeError`` if it takes more than ``most_cpu_s`` seconds of CPU time, ``BuildError`` if it
+    is not there.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     words = [str(word) for word in command]
@@ -76,8 +86,7 @@ def run_logged(
     if most_cpu_s is not None and status == -signal.SIGXCPU:
         raise CpuTimeError(f"{name} has taken {most_cpu_s} s of CPU time")
     if status not in good:
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:])
-        raise BuildError(f"{name} failed ({status}); the end of {log}:\n{tail}")
+        raise ProgramError(name, status, log)
 
 
 @contextlib.contextmanager
@@ -96,6 +105,23 @@ def locked(folder: Path) -> Iterator[None]:
             say(f"waiting for another build in {folder}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Where to write a file that is to be there when it is complete, beside it.
+
+    What fails or is interrupted leaves the file as it was. Who is reading it reads all of it, and
+    several processes may make it at a time. Raises ``BuildError`` if nothing is written.
+    """
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        if not partial.exists():
+            raise BuildError(f"there is no {path}: what makes it has written nothing")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

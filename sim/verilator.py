@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .paths import BuildError, build_root, locked, run_logged
+from .paths import BuildError, build_root, locked, run_logged, whole_file
 
 #: What ``configure`` finds out about GCC on Linux.
 _CONFIGURED = {
@@ -216,7 +216,6 @@ def build_program(
         (source, objects / "harness.o", [*flags, *HARNESS_FLAGS]),
     ]
     compile_all(jobs, folder / "compile.log")
-    partial = program.with_suffix(".partial")
     targets = [target for _, target, _ in jobs]
-    link(targets, partial, trace, folder / "link.log", coverage=coverage)
-    partial.rename(program)
+    with whole_file(program) as partial:
+        link(targets, partial, trace, folder / "link.log", coverage=coverage)

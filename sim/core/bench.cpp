@@ -64,34 +64,15 @@ Bench::Bench(const Options& options)
     : options_(options),
       random_state_(options.seed * 0x9e3779b97f4a7c15ull + 1),
       latencies_(options.raises.size(), -1),
-      trap_latencies_(options.raises.size(), -1) {
+      trap_latencies_(options.raises.size(), -1),
+      trace_(options.trace) {
     for (const auto& [base, size] : options.memories)
         memory_.add(static_cast<uint32_t>(base), static_cast<uint32_t>(size));
-    if (!options.trace.empty()) {
-        trace_ = std::fopen(options.trace.c_str(), "wb");
-        if (!trace_) throw std::runtime_error("cannot write " + options.trace);
-    }
-    if (!options.events.empty()) {
-        events_.open(options.events);
-        if (!events_) throw std::runtime_error("cannot write " + options.events);
-    }
+    if (!options.events.empty()) events_.emplace(options.events);
     if (!options.wave.empty()) {
-#if VM_TRACE
         Verilated::traceEverOn(true);
-        wave_ = std::make_unique<VerilatedVcdC>();
-        core_.trace(wave_.get(), 99);
-        wave_->open(options.wave.c_str());
-#else
-        throw std::runtime_error("this model was built without --wave");
-#endif
+        wave_ = std::make_unique<Waveform>(core_, options.wave);
     }
-}
-
-Bench::~Bench() {
-    if (trace_) std::fclose(trace_);
-#if VM_TRACE
-    if (wave_) wave_->close();
-#endif
 }
 
 uint32_t Bench::random() {
@@ -104,14 +85,10 @@ uint32_t Bench::random() {
 void Bench::clock() {
     core_.clk = 1;
     core_.eval();
-#if VM_TRACE
     if (wave_) wave_->dump(wave_time_++);
-#endif
     core_.clk = 0;
     core_.eval();
-#if VM_TRACE
     if (wave_) wave_->dump(wave_time_++);
-#endif
 }
 
 bool Bench::load_local(uint32_t address, uint32_t word, unsigned mask) {
@@ -176,7 +153,7 @@ void Bench::serve_console(uint32_t offset) {
         case 16: std::printf("%08x\n", word); break;
         case 20:
             marks_.emplace_back(cycle_, word);
-            if (events_.is_open()) events_ << cycle_ << " mark " << word << "\n";
+            if (events_) *events_ << cycle_ << " mark " << word << "\n";
             break;
         case 24: rise_all(timer_, word, TIERS); break;
         default: break;
@@ -248,10 +225,10 @@ void Bench::drive_inputs() {
         if (raise.cycle == cycle_) lines_.rise(raise.line, cycle_ + 1);
     lines_.fall(cycle_);
     timer_.fall(cycle_);
-    if (lines_.high != core_.lines && events_.is_open())
-        events_ << cycle_ << " lines " << std::hex << lines_.high << std::dec << "\n";
-    if (timer_.high != core_.timer && events_.is_open())
-        events_ << cycle_ << " timer " << std::hex << timer_.high << std::dec << "\n";
+    if (lines_.high != core_.lines && events_)
+        *events_ << cycle_ << " lines " << std::hex << lines_.high << std::dec << "\n";
+    if (timer_.high != core_.timer && events_)
+        *events_ << cycle_ << " timer " << std::hex << timer_.high << std::dec << "\n";
     core_.lines = lines_.high;
     core_.timer = timer_.high;
 }
@@ -280,7 +257,7 @@ void Bench::record() {
         record.trap = core_.rvfi_trap >> c & 1;
         record.interrupt = core_.rvfi_intr >> c & 1;
         record.cause = static_cast<uint8_t>(channel(core_.rvfi_cause, c, 6));
-        std::fwrite(&record, sizeof record, 1, trace_);
+        trace_.record(record);
     }
 }
 
@@ -339,18 +316,18 @@ void Bench::write_signature(const Program& program) {
     uint32_t begin, end;
     if (!program.symbol("begin_signature", begin) || !program.symbol("end_signature", end))
         throw std::runtime_error("the program has no begin_signature and end_signature");
-    std::ofstream file(options_.signature);
-    if (!file) throw std::runtime_error("cannot write " + options_.signature);
+    TextFile file(options_.signature);
     for (uint32_t address = begin; address < end; address += 4)
         file << std::hex << std::setw(8) << std::setfill('0') << peek(address) << "\n";
+    file.close();
 }
 
 void Bench::write_result() const {
     static const char* const kNames[] = {"limit", "exit", "tohost"};
-    std::ofstream file(options_.result);
-    if (!file) throw std::runtime_error("cannot write " + options_.result);
+    TextFile file(options_.result);
     file << "{\"end\": \"" << kNames[static_cast<int>(end_)] << "\", \"code\": " << code_
          << ", \"cycles\": " << cycle_ << ", \"instructions\": " << instructions_ << "}\n";
+    file.close();
 }
 
 void Bench::write_coverage() {
@@ -385,10 +362,14 @@ int Bench::run(const Program& program) {
         serve_bus();
         core_.eval();
         observe();
-        if (trace_) record();
+        if (!options_.trace.empty()) record();
         clock();
     }
-    std::fflush(stdout);
+    if (std::fflush(stdout) || std::ferror(stdout))
+        throw std::runtime_error("cannot write what the program prints");
+    trace_.close();
+    if (events_) events_->close();
+    if (wave_) wave_->close();
     if (!options_.signature.empty()) write_signature(program);
     if (!options_.result.empty()) write_result();
     if (!options_.coverage.empty()) write_coverage();

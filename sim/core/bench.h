@@ -2,21 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "Vcluster.h"
 #include "core_config.h"
+#include "files.h"
 #include "host.h"
 #include "memory.h"
 #include "pulses.h"
-#if VM_TRACE
-#include "verilated_vcd_c.h"
-#endif
+#include "waveform.h"
 
 class Bench {
    public:
@@ -48,7 +46,6 @@ class Bench {
     static constexpr int kLimitStatus = 124;
 
     explicit Bench(const Options& options);
-    ~Bench();
     // Loads and runs the program; returns the exit status.
     int run(const Program& program);
 
@@ -103,10 +100,8 @@ class Bench {
     std::unique_ptr<HostInterface> host_;
     std::vector<std::pair<uint64_t, uint32_t>> marks_;
     std::vector<int64_t> latencies_, trap_latencies_;
-    FILE* trace_ = nullptr;
-    std::ofstream events_;
-#if VM_TRACE
-    std::unique_ptr<VerilatedVcdC> wave_;
+    RecordWriter trace_;
+    std::optional<TextFile> events_;
+    std::unique_ptr<Waveform> wave_;
     uint64_t wave_time_ = 0;
-#endif
 };

@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 
@@ -137,9 +136,9 @@ int main(int argc, char** argv) {
         const Job job = parse(argc, argv);
         const Program program(job.program);
         if (job.sweep_file.empty()) return Bench(job.options).run(program);
-        std::ofstream file(job.sweep_file);
-        if (!file) throw std::runtime_error("cannot write " + job.sweep_file);
+        TextFile file(job.sweep_file);
         job.sweep.run(job.options, program, file);
+        file.close();
         return 0;
     } catch (const std::exception& error) {
         std::cerr << "core_bench: " << error.what() << "\n";

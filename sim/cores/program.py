@@ -11,7 +11,7 @@ from tierv.rtl.document import c_header
 
 from ..elf import Program
 from ..firmware import CC, FIRMWARE, compiler
-from ..paths import BuildError, build_root, locked, run_logged
+from ..paths import BuildError, build_root, locked, run_logged, whole_file
 from .model import device_header, tierv_params
 
 #: For every program and core; the long march string would pick the wrong libraries. Functions begin
@@ -95,8 +95,7 @@ def build_program(
                 run_logged([*common, *more, "-c", source, "-o", objects[-1]], log)
             script = folder / "link.ld"
             run_logged([*common, "-E", "-P", "-x", "c", bench / "link.ld", "-o", script], log)
-            partial = folder / "partial.elf"
-            words = [CC, *FLAGS[:3], *_LIBRARY, "-T", script, *objects, "-o", partial]
-            run_logged(words, log)
-            partial.rename(elf)
+            with whole_file(elf) as partial:
+                words = [CC, *FLAGS[:3], *_LIBRARY, "-T", script, *objects, "-o", partial]
+                run_logged(words, log)
     return Program(elf)

@@ -3,24 +3,7 @@
 #include <stdexcept>
 
 #include "verilated_syms.h"
-
-#if VM_TRACE_FST
-#include "verilated_fst_c.h"
-using TraceFile = VerilatedFstC;
-#elif VM_TRACE
-#include "verilated_vcd_c.h"
-using TraceFile = VerilatedVcdC;
-#endif
-
-// A waveform of the cycles from first_cycle to before last_cycle.
-class Waveform {
-#if VM_TRACE
-  public:
-    TraceFile file;
-    int64_t first_cycle = 0;
-    int64_t last_cycle = 0;
-#endif
-};
+#include "waveform.h"
 
 Model::Model() : context_(std::make_unique<VerilatedContext>()) {
     context_->traceEverOn(true);
@@ -39,9 +22,7 @@ Model::Model() : context_(std::make_unique<VerilatedContext>()) {
 }
 
 Model::~Model() {
-#if VM_TRACE
-    if (waveform_) waveform_->file.close();
-#endif
+    waveform_.reset();
     top_->final();
 }
 
@@ -76,32 +57,22 @@ std::vector<BackDoorMemory> Model::memories() {
     return found;
 }
 
-#if VM_TRACE
-
 void Model::trace(const std::string& path, int64_t first_cycle, int64_t last_cycle) {
-    waveform_ = std::make_unique<Waveform>();
-    waveform_->first_cycle = first_cycle;
-    waveform_->last_cycle = last_cycle;
-    top_->trace(&waveform_->file, 99);
-    waveform_->file.open(path.c_str());
+    waveform_ = std::make_unique<Waveform>(*top_, path);
+    first_traced_ = first_cycle;
+    last_traced_ = last_cycle;
+}
+
+void Model::close_trace() {
+    if (waveform_) waveform_->close();
 }
 
 void Model::dump(bool low_half) {
-    if (!waveform_ || cycle_ < waveform_->first_cycle || cycle_ >= waveform_->last_cycle) return;
+    if (!waveform_ || cycle_ < first_traced_ || cycle_ >= last_traced_) return;
     // In the model's unit of 1 ps.
     const uint64_t half_ps = 500'000'000'000 / generated::sys_clk_hz;
-    waveform_->file.dump((static_cast<uint64_t>(cycle_) * 2 + low_half) * half_ps);
+    waveform_->dump((static_cast<uint64_t>(cycle_) * 2 + low_half) * half_ps);
 }
-
-#else
-
-void Model::trace(const std::string&, int64_t, int64_t) {
-    throw std::runtime_error("this model was built without waveforms");
-}
-
-void Model::dump(bool) {}
-
-#endif
 
 #if !HARNESS_FAST_EVAL
 

@@ -49,6 +49,8 @@ class Model {
 
     // Writes the cycles from the first, 0 or later, to before the last to a waveform file.
     void trace(const std::string& path, int64_t first_cycle, int64_t last_cycle);
+    // Throws unless all of the waveform has been written, if there is one.
+    void close_trace();
 
     // Finds the memories. Throws if the model has no array by a name in the table.
     std::vector<BackDoorMemory> memories();
@@ -86,6 +88,7 @@ class Model {
     std::unique_ptr<VerilatedContext> context_;
     std::unique_ptr<Vsim> top_;
     std::unique_ptr<Waveform> waveform_;
+    int64_t first_traced_ = 0, last_traced_ = 0;
     int64_t cycle_ = 0;
     bool inputs_changed_ = false;
 

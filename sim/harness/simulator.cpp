@@ -202,4 +202,5 @@ void Simulator::write_results(uint32_t end) {
     for (RecordWriter* log : {&lines_log_, &uart_log_, &sent_log_, &retired_log_}) log->close();
     mailbox_.close();
     frame_outlet_.close();
+    model_.close_trace();
 }

@@ -8,18 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 
 from . import protocol
-from .board_socket import connected
-from .errors import HostError
+from .board_socket import BoardSocket
 from .protocol import Command, Item, ProtocolError, TransmitState
 
 #: Answers take less, if the board is there; then the request goes out again.
 _TRY_S = 0.5
 _TRIES = 6
-_DATAGRAM_BYTES = 2048
-
-
-class NoAnswerError(HostError):
-    """The board does not answer."""
 
 
 class SerialClient:
@@ -42,8 +36,8 @@ class SerialClient:
         self._sequence = itertools.cycle(range(1, 256))
         #: Called with each item that the board tells of itself.
         self.notified: Callable[[Item], None] = lambda _: None
-        self.control = connected(address, control_port)
-        self.data = connected(address, data_port + port)
+        self.control = BoardSocket(address, control_port)
+        self.data = BoardSocket(address, data_port + port)
 
     def __enter__(self) -> SerialClient:
         return self
@@ -60,28 +54,23 @@ class SerialClient:
         sequence = next(self._sequence)
         datagram = protocol.encode(self.port, sequence, commands)
         for _ in range(tries):
-            self._send(datagram)
+            self.control.send(datagram)
             deadline = time.monotonic() + self._try_s
             while (left := deadline - time.monotonic()) > 0:
                 if select.select([self.control], [], [], left)[0]:
                     answers = self._receive(sequence)
                     if answers is not None:
                         return protocol.check(commands, answers)
-        where = "{}, UDP port {}".format(*self.control.getpeername())
-        raise NoAnswerError(f"no terminal server answers at {where}")
-
-    def _send(self, datagram: bytes) -> None:
-        try:
-            self.control.send(datagram)
-        except ConnectionRefusedError:
-            # Of an earlier datagram: somebody is there, but not the board.
-            time.sleep(self._try_s)
+        raise self.control.no_answer("terminal server")
 
     def _receive(self, sequence: int) -> list[Item] | None:
         """The answer, if the datagram that has come is the one."""
+        datagram = self.control.receive()
+        if datagram is None:
+            return None
         try:
-            port, number, items = protocol.decode(self.control.recv(_DATAGRAM_BYTES))
-        except (ProtocolError, ConnectionRefusedError):
+            port, number, items = protocol.decode(datagram)
+        except ProtocolError:
             return None
         if port != self.port:
             return None
@@ -106,8 +95,7 @@ class SerialClient:
 
     def take_data_here(self) -> None:
         """From now on the port's data come to this client."""
-        _, own_port = self.data.getsockname()
-        self.request(protocol.peer(bytes(4), own_port))
+        self.request(protocol.peer(bytes(4), self.data.own_port))
 
     def counters(self) -> dict[str, int]:
         """Counters of the port."""

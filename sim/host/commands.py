@@ -6,11 +6,9 @@ import itertools
 import random
 import re
 import select
-import time
 from dataclasses import dataclass
 
-from .board_socket import connected
-from .errors import HostError
+from .board_socket import BoardSocket
 
 #: UDP port of the board, and the longest command that it takes, in bytes.
 COMMAND_PORT = 7100
@@ -18,7 +16,6 @@ COMMAND_BYTES = 95
 #: After that the request goes out again.
 _TRY_S = 0.5
 _TRIES = 6
-_DATAGRAM_BYTES = 2048
 _NUMBERS = 10**9
 _HEADER = re.compile(rb"(\d+) (\d+) (more|ok|error) *\n")
 
@@ -40,7 +37,7 @@ class CommandClient:
     def __init__(self, address: str, port: int = COMMAND_PORT, *, try_s: float = _TRY_S) -> None:
         self._try_s = try_s
         self._numbers = itertools.count(random.randrange(_NUMBERS))
-        self._socket = connected(address, port)
+        self._socket = BoardSocket(address, port)
 
     def __enter__(self) -> CommandClient:
         return self
@@ -51,8 +48,8 @@ class CommandClient:
     def run(self, command: str) -> Answer:
         """Have a command run.
 
-        Raises ``ValueError`` for one that the board could not read, ``HostError`` if it does not
-        answer.
+        Raises ``ValueError`` for one that the board could not read, ``NoAnswerError`` if it does
+        not answer.
         """
         if not command.isascii() or not command.isprintable():
             raise ValueError(f"command must be printable ASCII, not {command!r}")
@@ -60,24 +57,18 @@ class CommandClient:
             raise ValueError(f"command must have at most {COMMAND_BYTES} bytes, not {command!r}")
         for _ in range(_TRIES):
             number = next(self._numbers) % _NUMBERS
-            try:
-                self._socket.send(f"{number} {command}".encode())
-                answer = self._collect(number)
-            except ConnectionRefusedError:
-                # Somebody has the address, but not the port.
-                time.sleep(self._try_s)
-                continue
+            self._socket.send(f"{number} {command}".encode())
+            answer = self._collect(number)
             if answer is not None:
                 return answer
-        where = "{}, UDP port {}".format(*self._socket.getpeername())
-        raise HostError(f"no board answers at {where}")
+        raise self._socket.no_answer("board")
 
     def _collect(self, number: int) -> Answer | None:
         """All parts of the answer, or None if they are not there in time."""
         parts: dict[int, bytes] = {}
         last: tuple[int, bool] | None = None
         while select.select([self._socket], [], [], self._try_s)[0]:
-            datagram = self._socket.recv(_DATAGRAM_BYTES)
+            datagram = self._socket.receive() or b""
             header = _HEADER.match(datagram)
             if header is None or int(header[1]) != number:
                 continue

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from .board_socket import connected
+from .board_socket import BoardSocket
 from .errors import HostError
 
 HOST_PORT = 7200
@@ -158,7 +158,7 @@ class LinClient:
     """
 
     def __init__(self, address: str, port: int = HOST_PORT) -> None:
-        self._socket = connected(address, port)
+        self._socket = BoardSocket(address, port)
         self._numbers = itertools.count(random.randrange(1 << 32))
         self._has_watched = False
         #: Reports that came while an answer was waited for.
@@ -178,8 +178,8 @@ class LinClient:
 
         A request whose answer is lost goes out again; an answer that comes late is not taken for
         that of the next. A header or ``sleep`` that still waits when it is repeated has been taken.
-        Raises ``LinError`` for the first that the board refused, ``HostError`` if it does not
-        answer, ``ValueError`` for more requests than a datagram has room for.
+        Raises ``LinError`` for the first that the board refused, ``NoAnswerError`` if it does
+        not answer, ``ValueError`` for more requests than a datagram has room for.
         """
         if len(requests) >= MOST_RECORDS:
             raise ValueError(f"requests must be fewer than {MOST_RECORDS}, not {len(requests)}")
@@ -188,16 +188,14 @@ class LinClient:
             self._keep_reports(stale)
         self._has_watched |= any(each.what == Request.WATCH for each in requests)
         for tried in range(_TRIES):
-            # Refused is an earlier datagram: somebody is there, but not the board.
-            with contextlib.suppress(ConnectionRefusedError):
-                self._socket.send(encode([*requests, mark]))
+            self._socket.send(encode([*requests, mark]))
             deadline = time.monotonic() + _TRY_S
             while (left := deadline - time.monotonic()) > 0:
                 records = self._receive(left) or []
                 if _is_answer(mark, records):
                     return self._checked(requests, records, repeated=tried > 0)
                 self._keep_reports(records)
-        raise HostError("no board answers at {}, UDP port {}".format(*self._socket.getpeername()))
+        raise self._socket.no_answer("board")
 
     def next_reports(self, timeout_s: float) -> list[Record]:
         """Reports, those first that came before; none if nothing comes in time."""
@@ -212,10 +210,7 @@ class LinClient:
     def _receive(self, timeout_s: float) -> list[Record] | None:
         if not select.select([self._socket], [], [], timeout_s)[0]:
             return None
-        try:
-            return decode(self._socket.recv(2048))
-        except ConnectionRefusedError:
-            return []
+        return decode(self._socket.receive() or b"")
 
     @staticmethod
     def _checked(

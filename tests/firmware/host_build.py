@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tierv.sim.paths import whole_file
 
 ROOT = Path(__file__).resolve().parents[2]
 NET = ROOT / "firmware" / "net"
@@ -95,9 +96,8 @@ def build(
     folders = [f"-I{folder}" for folder in (*include, ROOT / "firmware")]
     folders += [f"-D{define}" for define in defines]
     # Another process may be building it, or running what is there.
-    partial = BUILD / f"{name}.{os.getpid()}"
-    run_compiler(["gcc", *flags, *folders, *sources, "-o", partial])
-    partial.rename(program)
+    with whole_file(program) as partial:
+        run_compiler(["gcc", *flags, *folders, *sources, "-o", partial])
     return program
 
 

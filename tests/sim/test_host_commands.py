@@ -14,10 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 from tierv.sim.host.__main__ import main
+from tierv.sim.host.board_socket import BoardSocket
 from tierv.sim.host.client import SerialClient
 from tierv.sim.host.commands import COMMAND_BYTES, COMMAND_PORT, Answer, CommandClient
-from tierv.sim.host.errors import HostError
-from tierv.sim.host.lin import LinClient
+from tierv.sim.host.errors import HostError, NoAnswerError
+from tierv.sim.host.lin import LinClient, Record, Request
+from tierv.sim.host.protocol import Command
 
 FIRMWARE = Path(__file__).resolve().parents[2] / "firmware"
 #: A request's number and command, and which one it is; the answer's datagrams.
@@ -135,5 +137,51 @@ def test_a_udp_port_that_cannot_be_is_refused(command):
 def test_an_address_to_which_no_way_leads_is_named(client, udp_port):
     # Nobody may broadcast unasked.
     message = f"no way to 255.255.255.255, UDP port {udp_port}: Permission denied"
-    with pytest.raises(HostError, match=message):
+    with pytest.raises(NoAnswerError, match=message):
         client("255.255.255.255")
+
+
+def _run_command(port: int) -> None:
+    with CommandClient("127.0.0.1", port, try_s=0.01) as client:
+        client.run("help")
+
+
+def _ask_lin(port: int) -> None:
+    with LinClient("127.0.0.1", port) as client:
+        client.ask(Record(Request.READ, 0))
+
+
+def _ask_serial(port: int) -> None:
+    with SerialClient("127.0.0.1", 0, control_port=port, try_s=0.01) as client:
+        client.ask(Command.SIGNATURE)
+
+
+@pytest.mark.parametrize("ask", [_run_command, _ask_lin, _ask_serial])
+def test_a_host_that_refuses_the_port_is_told_from_one_that_is_silent(ask, monkeypatch):
+    monkeypatch.setattr("tierv.sim.host.lin._TRY_S", 0.01)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        port = silent.getsockname()[1]
+        where = rf"answers at 127\.0\.0\.1, UDP port {port}"
+        with pytest.raises(NoAnswerError, match=f"{where}$"):
+            ask(port)
+    with pytest.raises(NoAnswerError, match=f"{where}: the host there refuses the port$"):
+        ask(port)
+
+
+def test_a_refusal_of_an_earlier_datagram_costs_nothing():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as board:
+        board.bind(("127.0.0.1", 0))
+        port = board.getsockname()[1]
+    end = BoardSocket("127.0.0.1", port)
+    end.send(b"refused")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as board:
+        board.bind(("127.0.0.1", port))
+        board.settimeout(20)
+        end.send(b"taken")
+        datagram, sender = board.recvfrom(100)
+        board.sendto(b"answer", sender)
+        assert (datagram, end.receive()) == (b"taken", b"answer")
+    end.send(b"refused again")
+    assert end.receive() is None
+    end.close()

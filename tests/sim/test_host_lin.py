@@ -169,29 +169,6 @@ def test_who_has_watched_gives_the_place_back_at_the_end(board, request_):
     assert board.asked[2] == [Record(Request.UNWATCH, lin.ALL_PORTS)]
 
 
-class Refusing:
-    """A socket that is refused once when it sends, of an earlier datagram."""
-
-    def __init__(self, end: socket.socket) -> None:
-        self._end, self._left = end, 1
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._end, name)
-
-    def send(self, datagram: bytes) -> int:
-        self._left -= 1
-        if self._left == 0:
-            raise ConnectionRefusedError
-        return self._end.send(datagram)
-
-
-def test_a_refusal_of_an_earlier_datagram_costs_one_try(board, client, monkeypatch):
-    monkeypatch.setattr(lin, "_TRY_S", 0.05)
-    monkeypatch.setattr(client, "_socket", Refusing(client._socket))
-    assert client.ask(READ)[0].what == READ.what | ANSWER
-    assert len(board.asked) == 1
-
-
 @pytest.mark.parametrize(
     ("what", "is_done"), [(Request.HEADER, True), (Request.SLEEP, True), (Request.SET, False)]
 )

@@ -10,7 +10,8 @@ from serial_stand_in import PORT, client_of
 
 from tierv.sim.host import protocol, serial_commands
 from tierv.sim.host.__main__ import main
-from tierv.sim.host.client import NoAnswerError, SerialClient
+from tierv.sim.host.client import SerialClient
+from tierv.sim.host.errors import NoAnswerError
 from tierv.sim.host.protocol import Command, CommandRefusedError, Control
 
 

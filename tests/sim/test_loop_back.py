@@ -26,6 +26,7 @@ from tierv.sim.stimulus import (
     encode_frames,
     encode_uart,
 )
+from tierv.sim.verilator import SHARED_SOURCES
 from tierv.soc.params import FAST_ETHERNET, GIGABIT_ETHERNET
 
 HERE = Path(__file__).resolve().parent / "loop_back"
@@ -58,7 +59,7 @@ def build_loop(bits_per_second: int) -> Path:
     (folder / "generated.h").write_text(header)
     target = folder / "loop_back"
     sources = [HERE / "loop_back.cpp", *(HARNESS / f"{name}.cpp" for name in SOURCES)]
-    includes = [f"-I{path}" for path in (HERE, folder, HARNESS)]
+    includes = [f"-I{path}" for path in (HERE, folder, HARNESS, SHARED_SOURCES)]
     flags = ["-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-Werror"]
     flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     command = ["g++", *flags, *includes, *map(str, sources), "-o", str(target)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -11,8 +12,7 @@ from litex.soc.cores.cpu import CPUS
 from tierv.sim import model as model_module
 from tierv.sim.design import elaborate
 from tierv.sim.model import ModelParams, build_model, config_name, simulation_params
-from tierv.sim.paths import BuildError, CpuTimeError, locked, run_logged
-from tierv.sim.run import Simulation, Wave
+from tierv.sim.run import Simulation, SimulationError, Wave
 from tierv.soc.params import SocParams
 
 
@@ -119,22 +119,6 @@ def test_a_cpu_without_interrupt_lines_is_named(tmp_path, monkeypatch):
         elaborate(simulation_params(cpu="vexriscv"), tmp_path / "soc")
 
 
-def test_a_failed_program_shows_the_end_of_its_log(tmp_path):
-    with pytest.raises(BuildError, match=r"(?s)sh failed \(3\).*last words"):
-        run_logged(["sh", "-c", "echo last words; exit 3"], tmp_path / "log")
-
-
-def test_a_program_ends_when_it_has_used_its_cpu_time(tmp_path):
-    endless = ["sh", "-c", "while :; do :; done"]
-    with pytest.raises(CpuTimeError, match="sh has taken 1 s of CPU time"):
-        run_logged(endless, tmp_path / "log", most_cpu_s=1)
-
-
-def test_a_missing_program_is_named(tmp_path):
-    with pytest.raises(BuildError, match="cannot find no-such-program"):
-        run_logged(["no-such-program"], tmp_path / "log")
-
-
 @pytest.mark.slow
 def test_a_waveform_has_the_pins_and_changes_nothing(simulation, firmware, tmp_path):
     """The model with waveforms evaluates falling edges too, and all the same does the same."""
@@ -152,9 +136,15 @@ def test_a_waveform_has_the_pins_and_changes_nothing(simulation, firmware, tmp_p
     assert (times[0], times[-1], len(times)) == (1_000_000, 1_495_000, 100)
 
 
-def test_a_path_with_a_space_is_refused_before_anything_is_built_there(tmp_path):
-    folder = tmp_path / "my projects" / "build"
-    message = f"the checkout's path must have no spaces: builds are in {folder}"
-    with pytest.raises(BuildError, match=message), locked(folder):
-        pass
-    assert not folder.exists()
+@pytest.mark.slow
+@pytest.mark.parametrize("trace", ["vcd", "fst"])
+def test_a_waveform_for_which_there_is_no_room_is_an_error(firmware, tmp_path, trace):
+    traced = Simulation(
+        build_model(ModelParams(soc=simulation_params(cpu="vexriscv"), trace=trace))
+    )
+    program = firmware("report")
+    wave = Wave(path=tmp_path / "wave", first_cycle=0)
+    traced.run(program, cycles=1000, wave=wave)
+    assert wave.path.stat().st_size > 1000
+    with pytest.raises(SimulationError, match="cannot write (/dev/full: No|all of the waveform$)"):
+        traced.run(program, cycles=1000, wave=dataclasses.replace(wave, path=Path("/dev/full")))

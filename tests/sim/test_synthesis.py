@@ -11,8 +11,6 @@ from verilog_lint import check_verilog
 
 from tierv.rtl.params import CoreParams
 from tierv.sim.experiments.readme import README
-from tierv.sim.paths import BuildError
-from tierv.sim.synthesis import flow as flow_module
 from tierv.sim.synthesis import results
 from tierv.sim.synthesis.__main__ import main
 from tierv.sim.synthesis.cells import breakdown, family_counts, harness_cells
@@ -302,33 +300,6 @@ def test_a_wrong_command_line_is_refused(words, message):
     done = CliRunner().invoke(main, ["run", "--no-peers", *words])
     assert done.exit_code != 0
     assert message in done.output
-
-
-@pytest.mark.parametrize("failures", [0, 1, 2])
-def test_where_yosys_fails_the_netlist_is_optimised_before(monkeypatch, tmp_path, failures):
-    scripts = []
-
-    def yosys(words, log, cwd):
-        script = words[-1]
-        if "portlist" in script:
-            (cwd / re.search(r"-o (\S+)", script)[1]).write_text(PORTS)
-            return
-        scripts.append(script)
-        if len(scripts) <= failures:
-            raise BuildError("yosys failed (1)")
-        (cwd / re.search(r"-json (\S+)", script)[1]).write_text('{"modules": {}}')
-
-    monkeypatch.setattr(flow_module, "build_root", lambda: tmp_path)
-    monkeypatch.setattr(flow_module, "tool_versions", lambda: {})
-    monkeypatch.setattr(flow_module, "run_logged", yosys)
-    flow = Flow(Subject(name="adder", module="adder", verilog=ADDER), lambda what: None)
-    if failures == 2:
-        with pytest.raises(BuildError, match=r"yosys failed"):
-            _ = flow.netlist
-    else:
-        assert flow.netlist == {"modules": {}}
-        assert flow.optimised_before == (failures == 1)
-    assert ["opt -full" in script for script in scripts] == [False, True][: failures + 1]
 
 
 @pytest.mark.slow

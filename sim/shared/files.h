@@ -1,4 +1,4 @@
-// Binary files of records, as sim/records.py describes them.
+// Binary files of records, as sim/records.py describes them, and files of text.
 #pragma once
 
 #include <cerrno>
@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -85,4 +86,19 @@ class RecordWriter {
     void check(bool good) const {
         if (!good) throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));
     }
+};
+
+// A text that is written to a file by close(); without a path, nowhere.
+class TextFile : public std::ostringstream {
+  public:
+    explicit TextFile(const std::string& path) : file_(path) {}
+
+    void close() {
+        const std::string text = str();
+        file_.bytes({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+        file_.close();
+    }
+
+  private:
+    RecordWriter file_;
 };

@@ -1,0 +1,73 @@
+"""What the core's bench writes: a full disk is an error, not a verdict."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from pathlib import Path
+
+import encoding as rv
+import pytest
+from suite_programs import compile_program
+
+from tierv.rtl.params import CoreParams
+from tierv.sim.core_model import REFUSED, BenchError, CoreModel, RunEnd
+
+BASE, CONSOLE = 0x8000_0000, 0xF000_0000
+MEMORY = ("--memory", f"{BASE:#x}:0x10000")
+EXIT, PRINT, MARK = 0, 4, 20
+
+
+@pytest.fixture(scope="module")
+def model() -> CoreModel:
+    """A small core with waveforms."""
+    return CoreModel(CoreParams(tiers=1, lines=1, reset_address=BASE), waves=True)
+
+
+@pytest.fixture
+def program(tmp_path) -> Path:
+    """Sets both marks of a sweep, prints a letter and ends with 1."""
+    words = [*rv.li(5, CONSOLE), rv.addi(6, 0, 1), rv.store("sw", 6, 5, MARK)]
+    words += [rv.store("sw", 6, 5, PRINT), rv.addi(7, 0, 2), rv.store("sw", 7, 5, MARK)]
+    words += [rv.store("sw", 6, 5, EXIT), rv.jal(0, 0)]
+    path = tmp_path / "program.elf"
+    path.write_bytes(rv.elf({BASE: struct.pack(f"<{len(words)}I", *words)}, BASE))
+    return path
+
+
+def test_what_the_bench_writes_is_there_at_the_end(model, program, tmp_path):
+    names = ("trace", "events", "wave")
+    options = [word for name in names for word in (f"--{name}", str(tmp_path / name))]
+    run = model.run(program, *MEMORY, *options)
+    assert (run.end, run.code, run.output) == (RunEnd.EXIT, 1, "\x01")
+    assert all((tmp_path / name).stat().st_size for name in names)
+    marks = [line.split()[1:] for line in (tmp_path / "events").read_text().splitlines()]
+    assert marks == [["mark", "1"], ["mark", "2"]]
+    # Half a cycle is a unit, from the two cycles in reset on.
+    last = (tmp_path / "wave").read_text().rpartition("#")[2].split()[0]
+    assert int(last) > 2 * run.cycles
+
+
+@pytest.mark.parametrize("option", ["--result", "--trace", "--events", "--wave", "--sweep"])
+def test_a_full_disk_is_an_error(model, program, option):
+    with pytest.raises(BenchError, match="cannot write /dev/full: No space left on device"):
+        model.run(program, *MEMORY, option, "/dev/full")
+
+
+def test_a_signature_for_which_there_is_no_room_is_an_error(model, tmp_path):
+    elf = compile_program("signature", tmp_path, base=BASE)
+    with pytest.raises(BenchError, match="cannot write /dev/full: No space left on device"):
+        model.run(elf, *MEMORY, "--signature", "/dev/full")
+
+
+def test_a_waveform_in_no_folder_is_an_error(model, program, tmp_path):
+    with pytest.raises(BenchError, match="cannot write .*none/wave: No such file or directory"):
+        model.run(program, *MEMORY, "--wave", str(tmp_path / "none/wave"))
+
+
+def test_what_a_program_prints_for_which_there_is_no_room_is_an_error(model, program):
+    with open("/dev/full", "w") as full:
+        words = [model.program, *MEMORY, program]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == REFUSED
+    assert "cannot write what the program prints" in done.stderr
