@@ -37,13 +37,11 @@ def test_figures_stay_if_the_page_has_no_place_for_them(name, monkeypatch, tmp_p
     assert golden.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("seed", 7), ("clock_hz", 50_000_000), ("compiler", "gcc 13")]
-)
-def test_results_that_were_made_otherwise_are_not_shown_together(name, value):
+@pytest.fixture
+def two_results() -> list[dict]:
     config = {"length": 2, "length_unit": "frames", "seed": 1, "clock_hz": 10**8}
     config["compiler"] = "gcc 12"
-    results = [
+    return [
         {
             "experiment": experiment,
             "title": "",
@@ -55,9 +53,23 @@ def test_results_that_were_made_otherwise_are_not_shown_together(name, value):
         }
         for experiment in ("E1", "E2")
     ]
-    experiments = [EXPERIMENTS["E1"], EXPERIMENTS["E2"]]
-    assert "Seed 1, 100 MHz, gcc 12; E1 2 frames, E2 2" in results_table(results, experiments)
-    results[1]["config"][name] = value
-    message = f"E2 must have the {name} of E1, {config[name]}, not {value}"
+
+
+EXPERIMENTS_OF_TWO = [EXPERIMENTS["E1"], EXPERIMENTS["E2"]]
+
+
+def test_results_are_shown_with_what_they_were_made_with(two_results):
+    first = "Seed 1, 100 MHz, gcc 12; E1 2 frames, E2 2 frames"
+    assert f"{first}.\n" in results_table(two_results, EXPERIMENTS_OF_TWO)
+    # Where the clock is part of the experiment.
+    two_results[1]["config"]["clock_hz"] = 5_000_000
+    assert f"{first} at 5 MHz.\n" in results_table(two_results, EXPERIMENTS_OF_TWO)
+
+
+@pytest.mark.parametrize(("name", "value"), [("seed", 7), ("compiler", "gcc 13")])
+def test_results_that_were_made_otherwise_are_not_shown_together(two_results, name, value):
+    before = two_results[0]["config"][name]
+    two_results[1]["config"][name] = value
+    message = f"E2 must have the {name} of E1, {before}, not {value}"
     with pytest.raises(ValueError, match=message):
-        results_table(results, experiments)
+        results_table(two_results, EXPERIMENTS_OF_TWO)
