@@ -8,9 +8,9 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "single_step.h"
 
 enum { SLOTS = 4, ENTRIES = 600 };
@@ -55,14 +55,6 @@ static entry_t entry(uintptr_t number)
 }
 
 #endif
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "ring_driver.c:%d: not true: %s\n", __LINE__, #condition);             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void test_order(void)
 {

@@ -36,6 +36,8 @@ US_CYCLES, BIT_CYCLES = CLOCK_HZ // 1_000_000, CLOCK_HZ // BAUD
 START_CYCLE = (1 << 32) - 50_000
 QUEUE_WORDS, WORD_BYTES = config("TERMINAL_TRANSMIT_WORDS"), 3
 PORT_PACKETS = config("TERMINAL_PORT_PACKETS")
+#: Flags of a received character.
+BREAK, FRAMING, PARITY = 1, 2, 4
 #: Of the ports' registers: what they have to do with settings.
 REGISTERS = ("tuning", "format", "flow", "watermarks", "flow_levels", "timeout", "ev_enable")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from terminal_host import (
+    FRAMING,
     NEAREST_CYCLES,
     NO_RULE,
     PORT_PACKETS,
@@ -16,7 +17,6 @@ from terminal_rules import Rules, packets
 from tierv.sim.host import protocol
 from tierv.sim.host.protocol import Command, Item, LineState, Purge
 
-FRAMING = 2
 #: Rules that a burst of characters from the FIFO may run across.
 ACROSS = [
     *(Rules(time, 0, NO_RULE.length, b"") for time in range(5_000, 20_000, 700)),

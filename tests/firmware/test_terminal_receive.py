@@ -12,11 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from terminal_host import (
     BIT_CYCLES,
+    BREAK,
     CLIENT,
     DATA_CLIENT,
     DEPTH,
+    FRAMING,
     NEAREST_CYCLES,
     NO_RULE,
+    PARITY,
     SLOW,
     US_CYCLES,
     Client,
@@ -31,7 +34,6 @@ from tierv.sim.host.protocol import Command, Item, LineState, ModemState, Purge
 CHARACTER = character_cycles()
 #: A character is in the FIFO so long before its time.
 EARLY = BIT_CYCLES // 4 + 8
-BREAK, FRAMING, PARITY = 1, 2, 4
 #: For a delimiter, characters that may wait, and how long each does so at the most.
 DELIMITER_CYCLES = 16 * (CHARACTER + 10 * BIT_CYCLES)
 

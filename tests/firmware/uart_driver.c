@@ -1,12 +1,12 @@
 /* The driver of LiteX's UART, on a UART of the host: the case named on the command line; exit status 0 if it holds,
  * otherwise a line on stderr. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <generated/csr.h>
 #include <generated/soc.h>
 
+#include "check.h"
 #include "drivers/uart.h"
 #include "mmio.h"
 
@@ -28,14 +28,6 @@ static bool comes_late, leaves_late;
 static uint32_t pending, enabled, tuning_word;
 static uart_t uart;
 static uint8_t bytes[LONG_BYTES];
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "uart_driver.c:%d: not true: %s\n", __LINE__, #condition);             \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* --- the UART: an event is that a FIFO is no longer empty, or no longer full --------------------- */
 
