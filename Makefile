@@ -20,6 +20,8 @@ TIERS   ?= 3
 OUTPUT  ?= build/tierv.v
 # A process for each processor; the tests of a file share what they build.
 PYTEST  := $(BIN)/python -m pytest -n auto --dist loadfile
+# Proofs of the core: those of the short set, if no more is said.
+FORMAL  := PYTHONPATH=tests $(BIN)/python -m formal
 # How long `make fuzz` looks for inputs, all targets together.
 FUZZ_SECONDS ?= 60
 # A checkout of CoreMark for bench-core, instead of the one in a Python package.
@@ -33,7 +35,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
         formal formal-full coverage mutants fuzz lint clean
 
 help:
-	@echo "make test                       run the tests (sets everything up first)"
+	@echo "make test                       run the tests, and prove the core (sets everything up first)"
 	@echo "make test-all                   run the long tests too"
 	@echo "make bench                      run the experiments with core and driver at CI length: tables, plots"
 	@echo "make bench-net                  run those with the network stack"
@@ -51,7 +53,7 @@ help:
 	@echo "make selftest BOARD=arty PORT=/dev/ttyUSB1  what its self-test tells on the console; ARGS=--help"
 	@echo "make firmware BOARD=ecpix5      new firmware in an existing bitstream of an ECP5"
 	@echo "make generate                   make the generated tables of the documents anew"
-	@echo "make formal                     prove the core: the short set"
+	@echo "make formal                     only prove the core: the short set"
 	@echo "make formal-full                prove everything, and find every planted bug"
 	@echo "make coverage                   line and toggle coverage of the core; ARGS=--missing lists gaps"
 	@echo "make mutants [ARGS=serial]      plant faults in core and SoC and see tests find them; ARGS=--help"
@@ -98,11 +100,13 @@ setup:
 	@$(MAKE) --silent --no-print-directory packages
 	@$(MAKE) --silent --no-print-directory $(VENV)/.complete
 
-test: setup
+test: setup $(VENV)/.formal
 	@$(PYTEST)
+	@$(FORMAL)
 
 test-all: setup $(VENV)/.formal $(VENV)/.synth
 	@$(PYTEST) -m "slow or not slow"
+	@$(FORMAL)
 
 bench: setup
 	@$(BIN)/python -m tierv.sim.experiments bench stack $(ARGS)
@@ -154,10 +158,10 @@ readme: bench bench-net bench-serial
 	@$(BIN)/python -m tierv.sim.experiments update-readme
 
 formal: setup $(VENV)/.formal
-	@PYTHONPATH=tests $(BIN)/python -m formal $(ARGS)
+	@$(FORMAL) $(ARGS)
 
 formal-full: setup $(VENV)/.formal
-	@PYTHONPATH=tests $(BIN)/python -m formal --full $(ARGS)
+	@$(FORMAL) --full $(ARGS)
 
 coverage: setup
 	@PYTHONPATH=tests $(BIN)/python tests/rtl/core_coverage.py $(ARGS)

@@ -172,6 +172,7 @@ def test_a_project_that_yosys_does_not_read_is_an_error_with_its_words(elsewhere
     project.gateware.mkdir(parents=True)
     (project.gateware / "ecpix5.v").write_text("module ecpix5(")
     (project.gateware / "ecpix5.ys").write_text("read_verilog ecpix5.v\nsynth_ecp5 -top ecpix5\n")
+    monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
     flow = Ecp5Flow(project)
     with pytest.raises(BuildError, match=r"(?s)routed/yosys\.log:.*ecpix5\.v:1: ERROR: syntax"):
         flow.route()
