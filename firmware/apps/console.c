@@ -76,8 +76,8 @@ static void take(char byte)
 void console_init(uart_t *uart)
 {
     char banner[COMMAND_LINE_BYTES];
-    int length = snprintf(banner, sizeof(banner), "\r\nTierV on %s, %u contexts\n",
-                          CONFIG_CPU_HUMAN_NAME, CONTEXTS);
+    int length = snprintf(banner, sizeof(banner), "\r\nTierV on %s, %u context%s\n",
+                          CONFIG_CPU_HUMAN_NAME, CONTEXTS, CONTEXTS == 1 ? "" : "s");
 
     console_uart = uart;
     call.sink = print;

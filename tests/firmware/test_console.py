@@ -53,7 +53,7 @@ def console(fresh: Console) -> Console:
 
 
 def test_it_begins_with_a_banner_and_a_prompt(fresh):
-    assert fresh.take() == f"\r\nTierV on {CPU_NAME}, 1 contexts\r\n".encode() + PROMPT
+    assert fresh.take() == f"\r\nTierV on {CPU_NAME}, 1 context\r\n".encode() + PROMPT
     assert not fresh.serve()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from terminal_host import (
+    BIT_CYCLES,
     FRAMING,
     NEAREST_CYCLES,
     NO_RULE,
@@ -16,6 +17,9 @@ from terminal_rules import Rules, packets
 
 from tierv.sim.host import protocol
 from tierv.sim.host.protocol import Command, Item, LineState, Purge
+
+#: From a character to the next one, without a gap.
+CHARACTER_CYCLES = 10 * BIT_CYCLES
 
 #: Rules that a burst of characters from the FIFO may run across.
 ACROSS = [
@@ -120,6 +124,20 @@ def test_three_characters_are_taken_at_once_when_no_rule_concerns_them(host):
     host.come(bytes(40))
     host.advance(50_000)
     assert int(host.command("reads")[0][1]) <= 14 + 14
+
+
+def test_three_are_taken_at_once_for_the_packet_behind_one_that_was_due(host):
+    due, late = 40, 20
+    host.command("latency", (due + late) * CHARACTER_CYCLES)
+    host.pack(Rules(due * CHARACTER_CYCLES, 0, NO_RULE.length, b""))
+    begin = host.cycle + 3000
+    host.arrive([(number, begin + number * CHARACTER_CYCLES) for number in range(due + late)])
+    host.advance((due + late) * CHARACTER_CYCLES + 3000)
+    assert host.payloads() == [bytes(range(due))]
+    (reads,) = host.command("reads")
+    # Alone: both packets' first, and those just before the end of the first one.
+    alone = 2 + 2 + (late + 3) // 4 + 2
+    assert int(reads[1]) <= alone + (due + late - alone) // 3
 
 
 @pytest.mark.parametrize("rules", [Rules(100_000, 0, 1, b""), Rules(0, 100_000, 1, b"")])

@@ -157,9 +157,8 @@ static bool drain(terminal_port_t *port, uint32_t level, uint32_t now)
         if (!has_packet(port)) {
             return false;
         }
-        bool is_first = packer_bytes(packer) == 0;
         uint32_t sure = haste.is_early ? level : level - haste.doubted;
-        if (is_first || (int32_t)sure < (haste.is_early ? 1 : BURST)
+        if (packer_bytes(packer) == 0 || (int32_t)sure < (haste.is_early ? 1 : BURST)
             || (uint32_t)(packer->rules.length - packer_bytes(packer)) < BURST) {
             if (!take_one(port)) {
                 return false;
@@ -171,7 +170,8 @@ static bool drain(terminal_port_t *port, uint32_t level, uint32_t now)
             }
         }
         level = taken < level ? level - taken : 0;
-        if (is_first) {
+        /* Its first character tells when the packet is due. */
+        if (packer_bytes(packer) == 1) {
             haste = haste_for(packer, port->line.character_cycles, level, now);
         }
     }
