@@ -3,7 +3,6 @@
 #include <generated/soc.h>
 
 #include "alarm.h"
-#include "apps/network.h"
 #include "context.h"
 #include "irq.h"
 #include "net/compiler.h"
@@ -12,11 +11,6 @@
 enum { MOST_BYTES = 512 };
 
 enum { REFILL_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * NETWORK_REFILL_US };
-
-static void wake(void)
-{
-    irq_kick(ETHMAC_INTERRUPT);
-}
 
 #if NETWORK_MAC_IN_PROTOCOL
 
@@ -41,7 +35,7 @@ static void serve(void *context, bool pending)
     }
     context_keep_slots();
     if (ethmac_has_work(&network_mac)) {
-        wake();
+        network_line_wake_driver();
     }
 }
 
@@ -93,7 +87,7 @@ void network_line_protocol(void)
         refill_is_due = false;
         net_refill(&network);
     }
-    network_protocol(wake);
+    network_protocol(network_line_wake_driver);
     if (UNLIKELY(net_wants_refill(&network) || net_is_deaf(&network)) && !refill.is_set) {
         alarm_set(&refill, REFILL_CYCLES);
     }

@@ -128,7 +128,8 @@ static __attribute__((noinline)) bool serve(void)
     packet_t *packet;
     bool any = call.command != NULL && has_answer();
 
-    while (run() && (packet = udp_receive(&socket_)) != NULL) {
+    /* As many as may wait, at the most, so that others have their turn however many come. */
+    for (uint32_t left = UDP_SOCKET_SLOTS; run() && left != 0 && (packet = udp_receive(&socket_)) != NULL; left--) {
         any = true;
         if (!take_request(packet)) {
             send_part(last_status());

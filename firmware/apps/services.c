@@ -96,12 +96,13 @@ void protocol_service(void)
     share_end();
 }
 
+/* As many as may wait, at the most, so that others have their turn however many come. */
 static bool echo_datagrams(void)
 {
     packet_t *packet;
     bool any = false;
 
-    while ((packet = udp_receive(&echo_socket)) != NULL) {
+    for (uint32_t left = UDP_SOCKET_SLOTS; left != 0 && (packet = udp_receive(&echo_socket)) != NULL; left--) {
         if (udp_reply(&network, packet) != UDP_OK) {
             udp_release(&network, packet);
         }

@@ -54,7 +54,8 @@ static __attribute__((noinline)) bool serve(udp_socket_t *socket)
     packet_t *packet;
     bool any = false;
 
-    while ((packet = udp_receive(socket)) != NULL) {
+    /* As many as may wait, at the most, so that others have their turn however many come. */
+    for (uint32_t left = UDP_SOCKET_SLOTS; left != 0 && (packet = udp_receive(socket)) != NULL; left--) {
         take_request(packet);
         udp_release(&network, packet);
         any = true;

@@ -25,6 +25,11 @@ void timer_start_once(uint32_t cycles)
     start(cycles, 0);
 }
 
+bool timer_has_ticked(void)
+{
+    return (mmio_read(CSR_TIMER0_EV_PENDING_ADDR) & 1) != 0;
+}
+
 void timer_acknowledge(void)
 {
     mmio_write(CSR_TIMER0_EV_PENDING_ADDR, 1);

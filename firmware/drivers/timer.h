@@ -2,6 +2,7 @@
 #ifndef TIERV_DRIVERS_TIMER_H
 #define TIERV_DRIVERS_TIMER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Ticks every `period_cycles` clock cycles, 2 or more, from now on; the line is TIMER0_INTERRUPT. */
@@ -9,6 +10,9 @@ void timer_start(uint32_t period_cycles);
 
 /* Ticks once, in `cycles`, 1 or more. */
 void timer_start_once(uint32_t cycles);
+
+/* True if it has ticked since its event was cleared. */
+bool timer_has_ticked(void);
 
 /* Clears the tick's event. */
 void timer_acknowledge(void);

@@ -52,7 +52,7 @@ static __attribute__((noinline)) void serve_kicked(void)
     uint32_t ready;
 
     while ((ready = kicked & tier_line_mask()) != 0) {
-        uint32_t line = (uint32_t)__builtin_ctz(ready);
+        uint32_t line = irq_most_urgent(ready);
         kicked &= ~(1u << line);
         irq_serve_kicked(line + 1);
         irq_serve_pending();

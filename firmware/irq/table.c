@@ -93,6 +93,19 @@ uint32_t irq_lines_of(uint32_t tier)
     return lines;
 }
 
+uint32_t irq_most_urgent(uint32_t lines)
+{
+    uint32_t most = (uint32_t)__builtin_ctz(lines);
+
+    for (lines &= lines - 1; lines != 0; lines &= lines - 1) {
+        uint32_t line = (uint32_t)__builtin_ctz(lines);
+        if (irq_table[line + 1].priority > irq_table[most + 1].priority) {
+            most = line;
+        }
+    }
+    return most;
+}
+
 irq_result_t irq_assign(uint32_t line, uint32_t tier, uint32_t priority)
 {
     irq_line_t *entry = entry_of(line);

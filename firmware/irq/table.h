@@ -12,6 +12,9 @@ extern irq_line_t irq_table[IRQ_LINES + 1];
 /* Lines that belong to a tier. */
 uint32_t irq_lines_of(uint32_t tier);
 
+/* The most urgent of the lines of a mask that is not 0; of equals the lower one. */
+uint32_t irq_most_urgent(uint32_t lines);
+
 /* Moves a line whose entry says another tier; false if that tier did not let go. */
 bool irq_move(uint32_t line, uint32_t tier);
 

@@ -86,8 +86,9 @@ static __attribute__((noinline)) void attend(server_t *server, uint32_t tier)
     if (ready == 0) {
         return;
     }
-    uint32_t bit = ready & -ready;
-    irq_line_t *entry = &irq_table[__builtin_ctz(ready) + 1];
+    uint32_t line = irq_most_urgent(ready);
+    uint32_t bit = 1u << line;
+    irq_line_t *entry = &irq_table[line + 1];
     uint32_t claim = CSR_READ(CSR_MLINECLAIM);
     if (claim != 0 && irq_table[claim].priority > entry->priority) {
         /* That one goes first. */
@@ -118,9 +119,28 @@ INLINE void dispatch(server_t *server, uint32_t tier)
     }
 }
 
+/* Apart from irq_dispatch(), which mostly has nothing to serve, and then no registers to save. What was posted up to
+ * the end of this is done behind it, by the same run of the protocol service: only what is still asked for wants
+ * another. */
+static __attribute__((noinline)) void serve_own(server_t *server, uint32_t tier)
+{
+    dispatch(server, tier);
+    tier_clear_post(tier);
+    COMPILER_BARRIER();
+    if (server->attention != 0) {
+        tier_post(tier);
+    }
+}
+
 void irq_dispatch(uint32_t tier)
 {
-    dispatch(&servers[tier], tier);
+    server_t *server = &servers[tier];
+
+    tier_clear_post(tier);
+    COMPILER_BARRIER();
+    if (UNLIKELY(server->attention != 0) || UNLIKELY(CSR_READ(CSR_MLINECLAIM) != 0)) {
+        serve_own(server, tier);
+    }
 }
 
 /* Cycles in which the caller's tier was the most urgent one awake. */

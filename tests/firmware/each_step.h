@@ -9,7 +9,7 @@
 #include "single_step.h"
 
 /* Fewer would say that the trap does not come. */
-enum { LEAST_STEPS = 20 };
+enum { LEAST_STEPS = 10 };
 
 static volatile unsigned step, last_step;
 static void (*other_side)(void);

@@ -1,6 +1,7 @@
-/* A LIN commander that is told to send the bus to sleep, with its interrupt service running between two
- * instructions of that: the CPU's single-step trap calls it. Exit status 0 if the bus then sleeps, and nothing is
- * left that would be sent when it is awake, otherwise a line on stderr; 77 on a host without such a trap.
+/* A LIN commander that is told to send the bus to sleep, or to send a header, with its interrupt service running
+ * between two instructions of that: the CPU's single-step trap calls it. Exit status 0 if the bus then sleeps, and
+ * nothing is left that would be sent when it is awake, and if the header is sent, otherwise a line on stderr; 77 on a
+ * host without such a trap.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "single_step.h"
 
 /* Longer than any of it takes, and the last tick ahead of the one at which an idle bus falls asleep. */
-enum { SETTLED_MS = 20, LAST_IDLE_MS = 3999 };
+enum { SETTLED_MS = 20, AWAKE_MS = 150, LAST_IDLE_MS = 4000, IDENTIFIER = 0x21 };
 
 #ifdef __x86_64__
 
@@ -66,6 +67,21 @@ static bool survives(const void *given)
            && node.header_wanted == LIN_NO_IDENTIFIER && frame->sent == frame->written;
 }
 
+/* False if the header is not sent, on a bus that may have fallen asleep meanwhile. */
+static bool is_sent(const void *unused)
+{
+    (void)unused;
+    lin_node_init(&node, LIN_COMMANDER, 5208, 100);
+    node.idle_ms = LAST_IDLE_MS;
+    single_step(true);
+    lin_result_t result = lin_request_header(&node, IDENTIFIER);
+    single_step(false);
+    for (uint32_t ms = 0; ms < AWAKE_MS; ms++) {
+        pass_millisecond();
+    }
+    return result == LIN_OK && node.counters.headers == 1 && node.header_wanted == LIN_NO_IDENTIFIER;
+}
+
 int main(void)
 {
     static const lin_slot_t slot = {.identifier = LIN_COMMANDER_REQUEST, .slot_ms = 1};
@@ -76,8 +92,10 @@ int main(void)
                                         &with_slot, pass_millisecond);
     bool slept = survives_each_step("on an idle bus: no sleep if a millisecond had passed", survives, &idle,
                                     pass_millisecond);
+    bool sent = survives_each_step("on an idle bus: no header if a millisecond had passed", is_sent, NULL,
+                                   pass_millisecond);
 
-    return unscheduled && scheduled && slept ? 0 : 1;
+    return unscheduled && scheduled && slept && sent ? 0 : 1;
 }
 
 #else

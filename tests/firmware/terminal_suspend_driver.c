@@ -1,10 +1,19 @@
-/* The terminal server and a client that has sent too much and is to be told to go on:
+/* The terminal server's protocol service, which must not leave somebody waiting. A client that has sent too much is
+ * to be told to go on:
  *
  *   packet      when there is no packet for that at first
  *   preempted   with the port's service running between two instructions of the protocol service: the CPU's
  *               single-step trap calls it, and it sends all that waits, as after many interrupts
  *
- * Exit status 0 if the client is told, otherwise a line on stderr; 77 on a host without such a trap.
+ * A port that has looked for a packet in vain is to be called when it gets one:
+ *
+ *   starved     with its service filling a packet, and looking for another, between two instructions
+ *
+ * The MAC's driver is called for what a port has received, if that does not go to the MAC at once:
+ *
+ *   sent
+ *
+ * Exit status 0 if they are, otherwise a line on stderr; 77 on a host without such a trap.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -15,7 +24,8 @@
 #include "../../firmware/net/stack.h"
 #include "single_step.h"
 
-/* Registers, the serial port, lines, and the network's MAC: in the place of their headers. */
+/* Whose the MAC is the build says. Registers, the serial port, lines, and the network's MAC: in the place of their
+ * headers. */
 #define TIERV_MMIO_H
 #define TIERV_DRIVERS_SERIAL_H
 #define TIERV_IRQ_H
@@ -71,9 +81,15 @@ static uint32_t serial_line(uint32_t port)
     return port;
 }
 
+static bool kicked, kicked_driver;
+
 static void irq_kick(uint32_t line)
 {
-    (void)line;
+    if (line == ETHMAC_INTERRUPT) {
+        kicked_driver = true;
+    } else {
+        kicked = true;
+    }
 }
 
 static net_t network;
@@ -181,6 +197,26 @@ static bool tells_later(void)
     return waits && told && RING_COUNT(&network.transmit) == 1;
 }
 
+/* What a port has filled is sent, while there are as many packets as all ports want, or fewer. False if somebody is
+ * called for nothing, or is not who has something to do. */
+static bool calls_driver(uint32_t missing)
+{
+    static const ethernet_address_t mac = {{2, 0, 1}};
+    terminal_port_t *port = &terminal_ports[0];
+
+    net_init(&network, &mac);
+    (void)net_add_packets(&network, PACKET_HOME_SERIAL, packets, buffers[0], TERMINAL_PORT_PACKETS + 1 - missing);
+    init_port(port, 0);
+    port->office->control.peer = (control_peer_t){.address = IPV4_BROADCAST, .port = 9};
+    terminal_protocol();
+    (void)RING_PUSH(&port->full, RING_POP(&port->empty));
+    terminal_leave_work(port);
+    kicked_driver = context_posts.protocol = false;
+    terminal_protocol();
+    return RING_COUNT(&network.transmit) == 1 && kicked_driver == !NETWORK_MAC_IN_PROTOCOL
+           && context_posts.protocol == (NETWORK_MAC_IN_PROTOCOL && missing != 0);
+}
+
 #ifdef __x86_64__
 
 #include "each_step.h"
@@ -231,6 +267,51 @@ static int try_preempted(void)
     return after_refused && after_last ? 0 : 1;
 }
 
+/* The port has its packets but one, of which it fills one at a step and looks for more. False if it has packets
+ * afterwards and is not called. */
+static bool is_called(const void *unused)
+{
+    static const ethernet_address_t mac = {{2, 0, 1}};
+    terminal_port_t *port = &terminal_ports[0];
+    uint32_t last = TERMINAL_PORT_PACKETS - 1;
+
+    (void)unused;
+    net_init(&network, &mac);
+    init_port(port, 0);
+    port->office->control.peer.port = 0;
+    port->enabled = TERMINAL_RECEIVE_EVENT;
+    (void)net_add_packets(&network, PACKET_HOME_SERIAL, packets, buffers[0], last);
+    terminal_refill(port, TERMINAL_PORT_PACKETS);
+    (void)net_add_packets(&network, PACKET_HOME_SERIAL, packets + last, buffers[last], 1);
+    single_step(true);
+    terminal_protocol();
+    single_step(false);
+    terminal_protocol();
+    return port->enabled != 0 || kicked;
+}
+
+/* What terminal_receive() does. */
+static void fill_all(void)
+{
+    terminal_port_t *port = &terminal_ports[0];
+    packet_t *packet;
+
+    while ((packet = RING_POP(&port->empty)) != NULL) {
+        (void)RING_PUSH(&port->full, packet);
+    }
+    port->enabled = 0;
+    kicked = false;
+    terminal_leave_work(port);
+}
+
+static int try_starved(void)
+{
+    return survives_each_step("a port is not called when there are packets again if it lacked one", is_called, NULL,
+                              fill_all)
+               ? 0
+               : 1;
+}
+
 #else
 
 static int try_preempted(void)
@@ -239,12 +320,23 @@ static int try_preempted(void)
     return NOT_HERE;
 }
 
+static int try_starved(void)
+{
+    return try_preempted();
+}
+
 #endif
 
 int main(int count, char **words)
 {
     if (count == 2 && strcmp(words[1], "preempted") == 0) {
         return try_preempted();
+    }
+    if (count == 2 && strcmp(words[1], "starved") == 0) {
+        return try_starved();
+    }
+    if (count == 2 && strcmp(words[1], "sent") == 0) {
+        return calls_driver(0) && calls_driver(1) ? 0 : 1;
     }
     if (!tells_later()) {
         fprintf(stderr, "not told to go on when there was a packet\n");

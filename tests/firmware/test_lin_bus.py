@@ -341,7 +341,7 @@ def test_another_identifier_has_another_checksum(bus):
     assert bus.header(0x13).send is None
 
 
-def test_the_bus_sleeps_whenever_a_tick_comes_while_it_is_sent_to_sleep():
+def test_the_bus_sleeps_and_a_header_is_sent_whenever_a_tick_comes_while_that_is_asked_for():
     parts = [LIN / f"{name}.c" for name in ("node", "task")]
     driver = TESTS / "lin_sleep_driver.c"
     # Optimised, as it is the compiler's order of stores that is on trial.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from host_build import FAKE, ROOT, TESTS, build, run_stepped, write_headers
 from lin_ports import MS_CYCLES, OVERRUN, PURGE_TRANSMIT, Break
 from lin_reference import BAD, BREAK, PROTECTED, REQUEST, RESPONSE, SYNC
 from lin_reference import checksum as reference_checksum
 from net_host import config
+from serial_headers import serial_headers
 from services_host import CLOCK_HZ, UARTS
 
 from tierv.sim.host.lin import Counter, Failure, Outcome, Record, Request
+from tierv.soc.serial.params import SerialParams
 
 NODES, REPORTS = config("LIN_NODES"), config("LIN_REPORTS")
 
@@ -257,3 +260,17 @@ def test_150_microseconds_wake(ports):
     assert ports.told_reports() == [(Outcome.ASLEEP, REQUEST, bytes([0, *[0xFF] * 7]))]
     ports.burst(0, b"\xfc")
     assert ports.told_reports() == [(Outcome.AWAKE, REQUEST, b"")]
+
+
+def test_a_node_has_milliseconds_whenever_one_passes_while_it_is_opened():
+    params = SerialParams(sys_clk_hz=CLOCK_HZ, ports=UARTS)
+    headers = write_headers("lin-open", **serial_headers(params, first_line=16, mac_line=1))
+    names = ("node", "task", "commander", "diagnostic")
+    sources = [ROOT / f"firmware/apps/lin/{name}.c" for name in names]
+    sources += [TESTS / "lin_open_driver.c", ROOT / "firmware/drivers/serial.c"]
+    include = [FAKE, headers, TESTS]
+    # Optimised, as it is the compiler's order of accesses that is on trial.
+    run_stepped(
+        build("lin_open_driver", sources, sanitize=False, include=include,
+              defines=["CONTEXT_POLLED"])
+    )  # fmt: skip

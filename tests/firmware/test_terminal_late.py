@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv4Address
+
 import pytest
 from terminal_host import (
     BIT_CYCLES,
@@ -11,6 +13,7 @@ from terminal_host import (
     PORT_PACKETS,
     SLOW,
     US_CYCLES,
+    Client,
     TerminalHost,
 )
 from terminal_rules import Rules, packets
@@ -87,6 +90,21 @@ def test_a_port_that_gets_packets_again_goes_on_at_once(host):
     host.control(Item(Command.FLOWCONTROL_RESUME))
     host.control(Item(Command.SIGNATURE))
     assert host.payloads() == [b"a", b"b", b"c"]
+
+
+def test_a_port_has_a_packet_while_those_of_another_wait_for_clients_that_are_not_there(host):
+    length = Rules(0, 0, 4, b"")
+    host.command("hoard", "serial", 32)
+    host.pack(length, port=1)
+    for number in (77, 78):
+        host.pack(length, client=Client(IPv4Address(f"10.0.0.{number}")))
+        host.come(b"gone")
+    sent = [bytes([number]) * 4 for number in range(6)]
+    for data in sent:
+        host.come(b"gone")
+        host.come(data, port=1)
+    assert host.payloads(1) == sent
+    assert host.counters(1)["STARVED"] == 0
 
 
 def test_bytes_that_have_waited_for_half_the_clocks_range_are_sent_when_there_is_a_packet(host):

@@ -58,7 +58,7 @@ def results_table(verdicts: list[Verdict]) -> Table:
     table = Table(title="Checks")
     for column in ("check", "proved", "properties", "s", "CPU s", "verdict"):
         number = column in ("properties", "s", "CPU s")
-        table.add_column(column, justify="right" if number else "left")
+        table.add_column(column, justify="right" if number else "left", overflow="fold")
     for verdict in verdicts:
         words = verdict.status.value
         if verdict.failed:
@@ -81,7 +81,8 @@ def results_table(verdicts: list[Verdict]) -> Table:
 def plants_table(found: list[tuple[Plant, Verdict]]) -> Table:
     table = Table(title="Planted bugs")
     for column in ("bug", "check", "must fail", "s", "CPU s", "verdict"):
-        table.add_column(column, justify="right" if column.endswith("s") else "left")
+        justify = "right" if column.endswith("s") else "left"
+        table.add_column(column, justify=justify, overflow="fold")
     for plant, verdict in found:
         good = is_found(plant, verdict)
         words = (
@@ -184,9 +185,10 @@ def main(
             ProcessPoolExecutor(jobs, mp_context=fresh) as pool,
         ):
             task = progress.add_task("proving", total=len(checks) + len(bugs))
+            # The deepest first, so that no long one is left alone at the end.
             runs = {
                 pool.submit(solve_named, check.name, solver): (verdicts, check.name)
-                for check in checks
+                for check in sorted(checks, key=lambda check: -check.depth)
             }
             runs |= {
                 pool.submit(solve_named, plant.check, solver, plant.name): (found, plant.name)

@@ -91,5 +91,5 @@ CHECKS = [
         depth=depth,
         short=fill is divisions,
     )
-    for fill, depth in ((accesses, 15), (divisions, 14))
+    for fill, depth in ((accesses, 18), (divisions, 14))
 ]

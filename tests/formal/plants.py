@@ -301,7 +301,7 @@ _OF_TIERS = [
         text="& self.same_access & ~(executed.valid & follows)",
         bug="& self.same_access & ~(executed.valid & executed.collects & follows)",
         check="changed-accesses",
-        finds=("made_behind_the_last", "is_its_own"),
+        finds=("held_up_by_nothing", "is_its_own"),
     ),
     Plant(
         name="abandoned-access-stays",
@@ -309,7 +309,15 @@ _OF_TIERS = [
         text="with m.Elif(abandoned):",
         bug="with m.Elif(abandoned & (state != SlotState.DONE)):",
         check="changed-accesses",
-        finds=("held_up_by_nothing", "made_behind_the_last"),
+        finds=("held_up_by_nothing",),
+    ),
+    Plant(
+        name="abandoned-access-is-forgotten-on-the-bus",
+        module="backend.bus",
+        text="with m.If(ends | (state == SlotState.DONE)):",
+        bug="with m.If(ends | (state != SlotState.IDLE)):",
+        check="changed-accesses",
+        finds=("made_behind_the_last",),
     ),
     Plant(
         name="another-division-takes-the-quotient",

@@ -210,7 +210,7 @@ CHECKS = [
         name="latency",
         claim=latency.__doc__,
         build=_latency,
-        depth=26,
+        depth=25,
         short=True,
     ),
 ]

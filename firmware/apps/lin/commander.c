@@ -76,6 +76,8 @@ lin_result_t lin_request_header(lin_node_t *node, uint32_t identifier)
         return LIN_FULL;
     }
     node->header_wanted = (uint8_t)identifier;
+    COMPILER_BARRIER();
+    /* From here on the bus does not fall asleep by idleness: if it sleeps, that is seen. */
     wake_first(node);
     return LIN_OK;
 }

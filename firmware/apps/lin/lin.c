@@ -165,6 +165,8 @@ bool lin_open(uint32_t port, uint32_t baud, lin_role_t role)
             COMPILER_BARRIER();
             (void)serial_ports_give(port, &user);
             lin->used = true;
+            COMPILER_BARRIER();
+            /* If it is, it has yet to ring, and sees the node. */
             if (!millisecond.is_set) {
                 alarm_set(&millisecond, CONFIG_CLOCK_FREQUENCY / 1000);
             }

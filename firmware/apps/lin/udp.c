@@ -1,8 +1,7 @@
 #include <string.h>
 
 #include "apps/lin/host.h"
-#include "apps/network.h"
-#include "irq.h"
+#include "apps/network_line.h"
 #include "report.h"
 
 static udp_socket_t socket_;
@@ -46,7 +45,7 @@ static bool send(const told_t *to)
     udp_address(packet, &socket_, to->peer.address, to->peer.port);
     net_verdict_t verdict = udp_output(&network, packet);
     net_dispose(&network, packet, verdict);
-    irq_kick(ETHMAC_INTERRUPT);
+    network_line_wake_driver();
     return verdict != NET_FREE;
 }
 

@@ -19,8 +19,7 @@ enum {
     TIMER_CYCLES = 20000,
     /* From the timer's end to the service's look at the clock, and what starting it takes. */
     TIMER_TOLERANCE_CYCLES = 200,
-    LOOP_BAUD = 115200,
-    LOOP_CHARACTERS = 3
+    LOOP_BAUD = 115200
 };
 
 static uint32_t failures;
@@ -136,6 +135,13 @@ static void check_timer(void)
 
 #if UARTS > 0
 
+/* The lowest byte goes first. As many of them as both FIFOs take. */
+enum {
+    LOOP_WORD = 0xaa55ff,
+    LOOP_DEPTH = SERIAL_RECEIVE_DEPTH < SERIAL_TRANSMIT_DEPTH ? SERIAL_RECEIVE_DEPTH : SERIAL_TRANSMIT_DEPTH,
+    LOOP_CHARACTERS = LOOP_DEPTH < SERIAL_BURST ? LOOP_DEPTH : SERIAL_BURST
+};
+
 /* Characters that went round inside of the port. */
 static bool loop_back_works(serial_t *port)
 {
@@ -145,14 +151,15 @@ static bool loop_back_works(serial_t *port)
     bool passed = serial_set_format(port, &format, NULL) == SERIAL_OK;
 
     serial_set_loop_back(port, true);
-    serial_transmit(port, 0x00aa55ff, LOOP_CHARACTERS);
+    serial_transmit(port, LOOP_WORD & ((1u << 8 * LOOP_CHARACTERS) - 1), LOOP_CHARACTERS);
     uint32_t start = idle_clock();
     while (serial_receive_level(port) < LOOP_CHARACTERS
            && idle_clock() - start < 2 * LOOP_CHARACTERS * character_cycles) {
     }
-    passed = passed && serial_receive(port) == 0xff && serial_receive(port) == 0x55
-             && serial_receive(port) == 0xaa && serial_receive(port) == -1;
-    return passed && serial_wait_idle(port, character_cycles) == SERIAL_OK;
+    for (uint32_t index = 0; index < LOOP_CHARACTERS; index++) {
+        passed = passed && serial_receive(port) == (LOOP_WORD >> 8 * index & 0xff);
+    }
+    return passed && serial_receive(port) == -1 && serial_wait_idle(port, character_cycles) == SERIAL_OK;
 }
 
 static void check_serial_ports(void)

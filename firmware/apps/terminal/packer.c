@@ -63,12 +63,11 @@ packet_t *packer_end(packer_t *packer)
 
     if (fill->shift != 0) {
         *fill->next = fill->word;
-        fill->sum += fill->word;
-        fill->carries += fill->sum < fill->word;
+        packer_sum(fill, fill->word);
     }
     packet->payload_bytes = (uint16_t)fill->bytes;
     packet->sum = (fill->sum & 0xffffu) + (fill->sum >> 16) + fill->carries;
-    packet->flags = PACKET_PAYLOAD_SUMMED;
+    packet->flags = NET_DRIVER_SUMS ? 0 : PACKET_PAYLOAD_SUMMED;
     packer->packet = NULL;
     fill->bytes = 0;
     return packet;

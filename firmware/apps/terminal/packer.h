@@ -10,8 +10,8 @@
  *
  * A byte whose time is that at which time or idle closes the packet is in the next one.
  *
- * The bytes are summed as they are stored. They lie in words: up to three come at once, and four go to
- * memory at once, which may be behind a bus.
+ * The bytes are summed as they are stored, unless the driver does that (NET_DRIVER_SUMS). They lie in words: up
+ * to three come at once, and four go to memory at once, which may be behind a bus.
  */
 #ifndef TIERV_APPS_TERMINAL_PACKER_H
 #define TIERV_APPS_TERMINAL_PACKER_H
@@ -75,6 +75,15 @@ static inline void packer_begin(packer_t *packer, packet_t *packet)
 
 _Static_assert(PACKET_PAYLOAD_OFFSET % 4 == 2, "packer_begin() has two bytes before the payload");
 
+/* Adds a word to the sum, if anybody looks at it. */
+INLINE void packer_sum(packer_fill_t *fill, uint32_t word)
+{
+    if (!NET_DRIVER_SUMS) {
+        fill->sum += word;
+        fill->carries += fill->sum < word;
+    }
+}
+
 /* Appends one to three characters, the first in bits 7:0; above them are zeros. The packet must have
  * room. Rules are the caller's affair. */
 INLINE void packer_append(packer_fill_t *fill, uint32_t characters, uint32_t count)
@@ -85,8 +94,7 @@ INLINE void packer_append(packer_fill_t *fill, uint32_t characters, uint32_t cou
     fill->bytes += count;
     if (bits >= 32) {
         *fill->next++ = word;
-        fill->sum += word;
-        fill->carries += fill->sum < word;
+        packer_sum(fill, word);
         /* The shift is 8 to 24 here. */
         word = characters >> (32 - fill->shift);
         bits -= 32;

@@ -153,8 +153,8 @@ extern udp_socket_t terminal_control_socket;
 /* Tells the client one thing. */
 void terminal_notify(terminal_port_t *port, uint32_t code, const uint8_t *value, uint32_t bytes);
 
-/* Gives the port packets to fill. */
-void terminal_refill(terminal_port_t *port);
+/* Gives the port packets to fill until it has so many, those not sent yet included, or there is none. */
+void terminal_refill(terminal_port_t *port, uint32_t packets);
 
 /* The settings after reset, and what they do. */
 void terminal_init_settings(terminal_port_t *port);

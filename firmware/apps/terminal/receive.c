@@ -119,18 +119,19 @@ static bool take_one(terminal_port_t *port)
 static uint32_t take_bursts(terminal_port_t *port, uint32_t most, bool more)
 {
     packer_t *packer = &port->packer;
-    const serial_t *serial = port->serial;
+    /* A store to the packet might change the port's own, for all that the compiler knows. */
+    const serial_t serial = {.base = port->serial->base};
     packer_fill_t fill = packer->fill;
     uint32_t enough = packer->rules.length - BURST;
     uint32_t before = fill.bytes;
     uint32_t target = before + most - (more ? 0 : BURST - 1);
-    uint32_t burst = serial_receive_burst(serial);
+    uint32_t burst = serial_receive_burst(&serial);
 
     while (LIKELY(SERIAL_BURST_FLAGS(burst) == 0 && burst != 0)) {
         uint32_t current = burst;
         uint32_t count = SERIAL_BURST_COUNT(current);
         uint32_t bytes = fill.bytes + count;
-        burst = bytes < target && bytes <= enough ? serial_receive_burst(serial) : 0;
+        burst = bytes < target && bytes <= enough ? serial_receive_burst(&serial) : 0;
         /* Behind the last character there may be anything. */
         packer_append(&fill, current & ((1u << 8 * count) - 1), count);
     }

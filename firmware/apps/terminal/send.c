@@ -1,5 +1,5 @@
 /* From the terminal server to the network, in the protocol service: packets, and what the client is told. */
-#include "apps/network.h"
+#include "apps/network_line.h"
 #include "apps/terminal/port.h"
 #include "apps/terminal/terminal.h"
 #include "context.h"
@@ -9,8 +9,15 @@
 volatile bool terminal_has_work;
 udp_socket_t terminal_control_socket;
 
-/* Ports that wait for a packet to fill, for one to tell a client to go on, or for a neighbour's address. */
+/* A port waits for a packet to fill, for one to tell its client to go on, or for a neighbour's address: it has work,
+ * and is looked at whenever the protocol service runs. */
 static bool somebody_waits;
+
+static void wait(terminal_port_t *port)
+{
+    port->has_work = true;
+    somebody_waits = true;
+}
 
 /* Only the newest datagram waits for an address: those behind it, of whatever port, stay here meanwhile. */
 static bool awaits_neighbour(const control_peer_t *peer)
@@ -52,7 +59,7 @@ static bool notify(terminal_port_t *port, uint32_t code, const uint8_t *value, u
     packet->payload_bytes = (uint16_t)(5 + bytes);
     udp_address(packet, &terminal_control_socket, __builtin_bswap32(client->address), client->port);
     (void)output(packet);
-    irq_kick(ETHMAC_INTERRUPT);
+    network_line_wake_driver();
     terminal_count(port, TERMINAL_COUNT_NOTIFICATIONS, 1);
     return true;
 }
@@ -106,7 +113,9 @@ static void notify_events(terminal_port_t *port)
         && terminal_queue_room(port) >= TERMINAL_TRANSMIT_WORDS / 2) {
         /* A client that was stopped may send nothing by which it could be told later. */
         office->told_suspend = !notify(port, TERMINAL_FLOWCONTROL_RESUME, NULL, 0);
-        somebody_waits |= office->told_suspend;
+        if (office->told_suspend) {
+            wait(port);
+        }
     }
 }
 
@@ -132,7 +141,7 @@ static bool send_full(terminal_port_t *port)
 
     while (!office->control.is_suspended && RING_COUNT(&port->full) != 0) {
         if (awaits_neighbour(&office->control.peer)) {
-            somebody_waits = true;
+            wait(port);
             break;
         }
         packet_t *packet = RING_POP(&port->full);
@@ -147,48 +156,61 @@ static bool send_full(terminal_port_t *port)
     return any;
 }
 
-void terminal_refill(terminal_port_t *port)
+void terminal_refill(terminal_port_t *port, uint32_t packets)
 {
     terminal_office_t *office = port->office;
-    bool was_empty = RING_COUNT(&port->empty) == 0;
 
-    while (office->lent < TERMINAL_PORT_PACKETS) {
+    while (office->lent < packets) {
         packet_t *packet = net_reserve_serial(&network);
         if (packet == NULL) {
-            somebody_waits = true;
+            wait(port);
             return;
         }
         office->lent++;
         (void)RING_PUSH(&port->empty, packet);
-        if (was_empty && (port->enabled & TERMINAL_RECEIVE_EVENT) == 0) {
+        /* The service has looked for one, perhaps just now. */
+        if ((port->enabled & TERMINAL_RECEIVE_EVENT) == 0) {
             irq_kick(serial_line(port->number));
-            was_empty = false;
         }
     }
+}
+
+static void work_on(terminal_port_t *port, bool *any)
+{
+    port->has_work = false;
+    COMPILER_BARRIER();
+    *any |= send_full(port);
+    notify_events(port);
+    terminal_refill(port, TERMINAL_PORT_PACKETS);
 }
 
 /* Apart from terminal_protocol(), which so needs no stack frame to find that there is nothing to do. */
 static __attribute__((noinline)) void work_on_ports(void)
 {
-    bool all = somebody_waits;
+    bool any_waits = somebody_waits;
     bool any = false;
 
     terminal_has_work = false;
     somebody_waits = false;
     COMPILER_BARRIER();
-    for (uint32_t number = 0; number < UARTS; number++) {
-        terminal_port_t *port = &terminal_ports[number];
-        if (!port->has_work && !all) {
-            continue;
+    /* Nobody gets a second packet while there is none for another: those that wait for a neighbour's address are
+     * missing for long. */
+    for (uint32_t number = 0; any_waits && number < UARTS; number++) {
+        if (terminal_ports[number].has_work) {
+            terminal_refill(&terminal_ports[number], 1);
         }
-        port->has_work = false;
-        COMPILER_BARRIER();
-        any |= send_full(port);
-        notify_events(port);
-        terminal_refill(port);
+    }
+    for (uint32_t number = 0; number < UARTS; number++) {
+        if (terminal_ports[number].has_work) {
+            work_on(&terminal_ports[number], &any);
+        }
     }
     if (any) {
-        irq_kick(ETHMAC_INTERRUPT);
+        network_line_wake_driver();
+        /* Such a driver has copied what it sends: the network may take that back at once. */
+        if (NETWORK_MAC_IN_PROTOCOL && somebody_waits) {
+            context_post_protocol();
+        }
     }
 }
 

@@ -109,21 +109,33 @@ static control_peer_t source_of(const packet_t *packet)
                             .port = (uint16_t)be16_to_host(packet->peer_port)};
 }
 
+/* The next word of a datagram, with `bytes` bytes. */
+INLINE uint32_t word_of(const uint8_t *from, uint32_t bytes)
+{
+    uint32_t word = from[0] | (bytes - 1) << CSR_SERIAL_PORT0_TRANSMIT_MORE_OFFSET;
+
+    if (bytes > 1) {
+        word |= (uint32_t)from[1] << 8;
+    }
+    if (bytes > 2) {
+        word |= (uint32_t)from[2] << 16;
+    }
+    return word;
+}
+
 /* Puts `bytes` bytes into the queue, which has room for them. */
 static void queue_bytes(terminal_port_t *port, const uint8_t *from, uint32_t bytes)
 {
     uint32_t head = port->head;
+    uint32_t *queue = port->queue;
     uint32_t left = bytes;
 
-    while (left != 0) {
-        uint32_t count = left < TERMINAL_WORD_BYTES ? left : TERMINAL_WORD_BYTES;
-        uint32_t word = (count - 1) << CSR_SERIAL_PORT0_TRANSMIT_MORE_OFFSET;
-        for (uint32_t index = 0; index < count; index++) {
-            word |= (uint32_t)from[index] << 8 * index;
-        }
-        port->queue[head++ % TERMINAL_TRANSMIT_WORDS] = word;
-        from += count;
-        left -= count;
+    for (; left >= TERMINAL_WORD_BYTES; left -= TERMINAL_WORD_BYTES) {
+        queue[head++ % TERMINAL_TRANSMIT_WORDS] = word_of(from, TERMINAL_WORD_BYTES);
+        from += TERMINAL_WORD_BYTES;
+    }
+    if (left != 0) {
+        queue[head++ % TERMINAL_TRANSMIT_WORDS] = word_of(from, left);
     }
     COMPILER_BARRIER();
     port->given_bytes += bytes;
@@ -232,7 +244,7 @@ static void init_port(terminal_port_t *port, uint32_t number)
     terminal_init_settings(port);
     udp_init(&port->office->socket, take_data, port);
     (void)udp_bind(&network, &port->office->socket, TERMINAL_DATA_PORT + number);
-    terminal_refill(port);
+    terminal_refill(port, TERMINAL_PORT_PACKETS);
 }
 
 /* The same cycle by both counts, to a few. */

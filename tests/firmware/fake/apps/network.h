@@ -5,6 +5,8 @@
 #include "net/stack.h"
 #include "net/udp_socket.h"
 
+#define NETWORK_MAC_IN_PROTOCOL 0
+
 extern net_t network;
 
 #endif

@@ -1,0 +1,29 @@
+"""The services' application under more datagrams than it can answer."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from host_build import ROOT, TESTS, build, write_headers
+
+
+@pytest.fixture(scope="module")
+def path() -> Path:
+    soc = {"CONFIG_CLOCK_FREQUENCY": 100_000_000, "CONFIG_CPU_TIERS": 1, "UARTS": 0}
+    soc |= {"UART_INTERRUPT": 6, "ETHMAC_INTERRUPT": 5, "ETHMAC_RX_SLOTS": 2, "ETHMAC_TX_SLOTS": 2}
+    names = ("apps/command", "apps/remote", "apps/source", "net/packet", "net/checksum")
+    sources = [ROOT / f"firmware/{name}.c" for name in names]
+    return build(
+        "services_flood_driver",
+        [TESTS / "services_flood_driver.c", *sources],
+        include=[write_headers("services-flood", soc=soc, csr={})],
+        defines=["CONTEXT_POLLED"],
+    )
+
+
+@pytest.mark.parametrize(("port", "words"), [(7, "echo"), (19, "0 0"), (7100, "1 help help")])
+def test_the_others_have_their_turn_however_many_datagrams_come_for_one(path, port, words):
+    done = subprocess.run([path, str(port), words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
