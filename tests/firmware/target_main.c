@@ -84,24 +84,3 @@ bool target_give_sent(packet_t *packet)
 {
     return RING_PUSH(&target_net.sent, packet);
 }
-
-void *memset(void *to, int value, size_t bytes)
-{
-    uint8_t *at = to;
-
-    while (bytes-- != 0) {
-        *at++ = (uint8_t)value;
-    }
-    return to;
-}
-
-void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
-{
-    uint8_t *at = to;
-    const uint8_t *next = from;
-
-    while (bytes-- != 0) {
-        *at++ = *next++;
-    }
-    return to;
-}

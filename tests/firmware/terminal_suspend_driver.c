@@ -97,23 +97,7 @@ static net_t network;
 #include "apps/terminal/send.c"
 #include "apps/terminal/terminal.c"
 #include "apps/terminal/transmit.c"
-
-context_posts_t context_posts;
-serial_t serial_ports[UARTS];
-
-/* --- the rest of the server, which has nothing to do here ---------------------------------------- */
-
-void serial_ports_init(const serial_user_t *user, uint32_t priority)
-{
-    (void)user;
-    (void)priority;
-}
-
-const serial_user_t *serial_ports_user(uint32_t port)
-{
-    (void)port;
-    return &terminal;
-}
+#include "terminal_rest.h"
 
 void terminal_receive(terminal_port_t *port, uint32_t before, uint32_t level)
 {
@@ -128,43 +112,9 @@ void terminal_close(terminal_port_t *port, packer_verdict_t verdict)
     (void)verdict;
 }
 
-uint32_t terminal_lock(const terminal_port_t *port)
-{
-    (void)port;
-    return 0;
-}
-
-void terminal_unlock(uint32_t before)
-{
-    (void)before;
-}
-
 void terminal_init_settings(terminal_port_t *port)
 {
     port->office->control.peer.port = 1;
-}
-
-void terminal_count_errors(terminal_port_t *port)
-{
-    (void)port;
-}
-
-void terminal_hold_settings(terminal_port_t *port)
-{
-    (void)port;
-}
-
-control_outcome_t control_answer(control_port_t *const *ports, uint32_t count, const uint8_t *request,
-                                 uint32_t bytes, control_peer_t source, uint8_t *answer, uint32_t room)
-{
-    (void)ports;
-    (void)count;
-    (void)request;
-    (void)bytes;
-    (void)source;
-    (void)answer;
-    (void)room;
-    return (control_outcome_t){.port = -1};
 }
 
 /* --- the trials ---------------------------------------------------------------------------------- */

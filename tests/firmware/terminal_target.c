@@ -18,6 +18,7 @@ static net_t network;
 #include "apps/terminal/send.c"
 #include "apps/terminal/terminal.c"
 #include "apps/terminal/transmit.c"
+#include "terminal_rest.h"
 
 /* Where the linker puts them. */
 uint32_t target_devices[4096] __attribute__((section(".devices")));
@@ -25,22 +26,7 @@ uint32_t target_devices[4096] __attribute__((section(".devices")));
 /* Three characters without flags. */
 #define BURST_OF_THREE (UINT32_C(3) << CSR_SERIAL_PORT0_RECEIVE_BURST_COUNT_OFFSET | 0x434241)
 
-context_posts_t context_posts;
-serial_t serial_ports[UARTS];
-
-/* --- the rest of the server, which is not counted ------------------------------------------------ */
-
-void serial_ports_init(const serial_user_t *user, uint32_t priority)
-{
-    (void)user;
-    (void)priority;
-}
-
-const serial_user_t *serial_ports_user(uint32_t port)
-{
-    (void)port;
-    return &terminal;
-}
+/* --- what is around, which is not counted --------------------------------------------------------- */
 
 serial_result_t serial_init(serial_t *serial, uint32_t port)
 {
@@ -76,44 +62,10 @@ void alarm_cancel(alarm_t *alarm)
     (void)alarm;
 }
 
-uint32_t terminal_lock(const terminal_port_t *port)
-{
-    (void)port;
-    return 0;
-}
-
-void terminal_unlock(uint32_t before)
-{
-    (void)before;
-}
-
-void terminal_count_errors(terminal_port_t *port)
-{
-    (void)port;
-}
-
-void terminal_hold_settings(terminal_port_t *port)
-{
-    (void)port;
-}
-
 void terminal_init_settings(terminal_port_t *port)
 {
     port->packer.rules = (packer_rules_t){.length = PACKET_PAYLOAD_BYTES};
     port->office->control.peer = (control_peer_t){.address = 1, .port = 9};
-}
-
-control_outcome_t control_answer(control_port_t *const *ports, uint32_t count, const uint8_t *request, uint32_t bytes,
-                                 control_peer_t sender, uint8_t *answer, uint32_t room)
-{
-    (void)ports;
-    (void)count;
-    (void)request;
-    (void)bytes;
-    (void)sender;
-    (void)answer;
-    (void)room;
-    return (control_outcome_t){.port = -1};
 }
 
 /* --- what is counted ----------------------------------------------------------------------------- */
@@ -161,25 +113,4 @@ void target_send(uint32_t number, uint32_t bytes)
     packet_t packet = {.frame = frame, .payload_bytes = (uint16_t)bytes};
 
     (void)take_data(&terminal_ports[number].office->socket, &packet);
-}
-
-void *memset(void *to, int value, size_t bytes)
-{
-    uint8_t *at = to;
-
-    while (bytes-- != 0) {
-        *at++ = (uint8_t)value;
-    }
-    return to;
-}
-
-void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
-{
-    uint8_t *at = to;
-    const uint8_t *next = from;
-
-    while (bytes-- != 0) {
-        *at++ = *next++;
-    }
-    return to;
 }

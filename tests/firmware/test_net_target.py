@@ -104,6 +104,7 @@ def elf() -> Path:
             *WARNINGS,
             "-fno-tree-loop-distribute-patterns",
             TESTS / "target_main.c",
+            TESTS / "target_memory.c",
             *net_sources(),
             *link,
             "-o",

@@ -47,6 +47,7 @@ def build_target(*, driver_sums: bool) -> Path:
             "--specs=picolibc.specs",
             *(f"-I{folder}" for folder in folders),
             TESTS / "terminal_target.c",
+            TESTS / "target_memory.c",
             *own,
             *net_sources(),
             *link,
