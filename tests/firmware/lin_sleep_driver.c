@@ -1,7 +1,7 @@
 /* A LIN commander that is told to send the bus to sleep, or to send a header, with its interrupt service running
- * between two instructions of that: the CPU's single-step trap calls it. Exit status 0 if the bus then sleeps, and
- * nothing is left that would be sent when it is awake, and if the header is sent, otherwise a line on stderr; 77 on a
- * host without such a trap.
+ * between two instructions of that, and the other way round, as where the service waits for the bus: the CPU's
+ * single-step trap calls it. Exit status 0 if the bus then sleeps, and nothing is left that would be sent when it is
+ * awake, and if the header is sent, otherwise a line on stderr; 77 on a host without such a trap.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -30,11 +30,9 @@ static uint32_t receive(uint32_t byte, uint32_t flags)
     return lin_receive(&node, byte, flags, 0);
 }
 
-/* A millisecond in which the bus carries whatever the node sends. */
-static void pass_millisecond(void)
+/* The bus carries whatever the node sends. */
+static void carry(uint32_t actions)
 {
-    uint32_t actions = lin_tick(&node, 0);
-
     if ((actions & LIN_DO_HEADER) != 0) {
         (void)receive(0, LIN_CHARACTER_BREAK);
         (void)receive(LIN_SYNC, 0);
@@ -45,6 +43,11 @@ static void pass_millisecond(void)
     while ((actions & LIN_DO_SEND) != 0) {
         actions = receive(actions & LIN_DO_BYTE, 0);
     }
+}
+
+static void pass_millisecond(void)
+{
+    carry(lin_tick(&node, 0));
 }
 
 /* False if the bus does not sleep for good. */
@@ -82,6 +85,36 @@ static bool is_sent(const void *unused)
     return result == LIN_OK && node.counters.headers == 1 && node.header_wanted == LIN_NO_IDENTIFIER;
 }
 
+static lin_result_t result_of_request;
+
+static void request(void)
+{
+    result_of_request = lin_request_header(&node, IDENTIFIER);
+}
+
+static void schedule(void)
+{
+    static const lin_slot_t slot = {.identifier = IDENTIFIER, .slot_ms = 2 * AWAKE_MS};
+
+    result_of_request = lin_schedule(&node, &slot, 1);
+}
+
+/* The same, asked for while the bus falls asleep. */
+static bool is_sent_after(const void *unused)
+{
+    (void)unused;
+    lin_node_init(&node, LIN_COMMANDER, 5208, 100);
+    node.idle_ms = LAST_IDLE_MS;
+    single_step(true);
+    uint32_t actions = lin_tick(&node, 0);
+    single_step(false);
+    carry(actions);
+    for (uint32_t ms = 0; ms < AWAKE_MS; ms++) {
+        pass_millisecond();
+    }
+    return result_of_request == LIN_OK && node.counters.headers == 1;
+}
+
 int main(void)
 {
     static const lin_slot_t slot = {.identifier = LIN_COMMANDER_REQUEST, .slot_ms = 1};
@@ -94,8 +127,12 @@ int main(void)
                                     pass_millisecond);
     bool sent = survives_each_step("on an idle bus: no header if a millisecond had passed", is_sent, NULL,
                                    pass_millisecond);
+    bool requested = survives_each_step("falling asleep: no header if it had been asked for", is_sent_after, NULL,
+                                        request);
+    bool chosen = survives_each_step("falling asleep: no schedule if it had been chosen", is_sent_after, NULL,
+                                     schedule);
 
-    return unscheduled && scheduled && slept && sent ? 0 : 1;
+    return unscheduled && scheduled && slept && sent && requested && chosen ? 0 : 1;
 }
 
 #else

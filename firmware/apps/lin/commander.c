@@ -103,6 +103,7 @@ lin_result_t lin_go_to_sleep(lin_node_t *node)
     /* By idleness, or because a slot of the schedule has sent it: nothing is left for when it is awake. */
     if (node->state == LIN_STATE_ASLEEP) {
         node->header_wanted = LIN_NO_IDENTIFIER;
+        node->waking = false;
         lin_cancel(node, LIN_COMMANDER_REQUEST);
     }
     return LIN_OK;

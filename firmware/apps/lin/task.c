@@ -50,8 +50,28 @@ static uint32_t fall_asleep(lin_node_t *node, uint32_t bytes, uint32_t now)
 {
     node->state = LIN_STATE_ASLEEP;
     node->header_sent = LIN_NO_IDENTIFIER;
-    node->header_wanted = LIN_NO_IDENTIFIER;
     return report(node, LIN_ASLEEP, bytes, now);
+}
+
+/* Told to sleep by a frame of `bytes`: what is still to be sent is not for when it is awake. */
+static uint32_t obey_sleep(lin_node_t *node, uint32_t bytes, uint32_t now)
+{
+    uint32_t done = fall_asleep(node, bytes, now);
+
+    node->header_wanted = LIN_NO_IDENTIFIER;
+    return done;
+}
+
+/* Nothing has been on the bus for long enough. Who asks for something meanwhile may have seen it awake. */
+static uint32_t sleep_by_idleness(lin_node_t *node, uint32_t now)
+{
+    uint32_t done = fall_asleep(node, 0, now);
+
+    COMPILER_BARRIER();
+    if (node->header_wanted != LIN_NO_IDENTIFIER || node->schedules[node->chosen].count != 0) {
+        node->waking = true;
+    }
+    return done;
 }
 
 /* A header is complete: answers it, listens, or waits for the next break. */
@@ -120,7 +140,7 @@ static uint32_t finish_sending(lin_node_t *node, uint32_t now)
     }
     uint32_t done = report(node, LIN_SENT, node->bytes - 1u, now);
     if (node->identifier == LIN_COMMANDER_REQUEST && node->buffer[0] == LIN_GO_TO_SLEEP) {
-        return fall_asleep(node, node->bytes - 1u, now);
+        return obey_sleep(node, node->bytes - 1u, now);
     }
     return done;
 }
@@ -159,7 +179,7 @@ static uint32_t finish_receiving(lin_node_t *node, uint32_t now)
     frame->written++;
     uint32_t done = report(node, LIN_RECEIVED, bytes, now);
     if (node->identifier == LIN_COMMANDER_REQUEST && node->buffer[0] == LIN_GO_TO_SLEEP) {
-        return fall_asleep(node, bytes, now);
+        return obey_sleep(node, bytes, now);
     }
     return done;
 }
@@ -321,7 +341,7 @@ uint32_t lin_tick(lin_node_t *node, uint32_t now)
     node->idle_ms = node->schedules[node->chosen].count != 0 ? 0 : node->idle_ms + 1;
     /* The first tick may have come right behind what was on the bus. */
     if (node->idle_ms > IDLE_SLEEP_MS && node->header_wanted == LIN_NO_IDENTIFIER) {
-        return done | fall_asleep(node, 0, now);
+        return done | sleep_by_idleness(node, now);
     }
     if (node->ready_ms != 0) {
         node->ready_ms--;
