@@ -123,16 +123,17 @@ static bool is_quiet(const lin_node_t *node)
 uint32_t lin_schedule_tick(lin_node_t *node)
 {
     uint32_t identifier;
-    uint8_t chosen = node->chosen;
-    COMPILER_BARRIER();
-    const lin_schedule_t *schedule = &node->schedules[chosen];
-    bool scheduling = schedule->count != 0;
 
-    if (node->running != chosen) {
-        node->running = chosen;
+    while (node->running != node->chosen) {
+        node->running = node->chosen;
         node->slot = 0;
         node->slot_left_ms = 0;
+        /* From here on this one is left alone; others may have been chosen before. */
+        COMPILER_BARRIER();
     }
+    const lin_schedule_t *schedule = &node->schedules[node->running];
+    bool scheduling = schedule->count != 0;
+
     if (scheduling && node->slot_left_ms != 0 && --node->slot_left_ms != 0) {
         return 0;
     }
