@@ -6,6 +6,7 @@ import importlib
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -44,6 +45,13 @@ def test_no_source_file_is_longer_than_a_reader_wants():
     assert sources
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in sources}
     assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+def test_modules_of_tests_have_names_of_their_own():
+    """pytest has one namespace for all, and stops at the second, but only where it reads both."""
+    names = Counter(path.name for path in tracked_files() if path.match("test_*.py"))
+    assert names
+    assert {name: count for name, count in names.items() if count > 1} == {}
 
 
 def test_every_pinned_package_is_among_the_constraints():
