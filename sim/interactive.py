@@ -6,6 +6,7 @@ import contextlib
 import enum
 import fcntl
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -164,6 +165,25 @@ def raw_terminal() -> Iterator[None]:
         termios.tcsetattr(fd, termios.TCSADRAIN, saved)
 
 
+@contextlib.contextmanager
+def _left_in_order() -> Iterator[None]:
+    """A signal that would end this process ends what is inside, so that all is left as it was."""
+
+    def leave(number: int, _frame: object) -> None:
+        sys.exit(128 + number)
+
+    # Those that somebody ignores, as nohup does, are ignored on.
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    usual = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
+    for number in usual:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in usual:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def run_interactively(
     model: Model,
     program: Program,
@@ -187,6 +207,7 @@ def run_interactively(
         network = Network.NONE
     path = socket_path or build_root() / "sim.sock"
     with (
+        _left_in_order(),
         tempfile.NamedTemporaryFile(prefix="tierv-", suffix=".bin") as image,
         open_network(network, tap_name, path, soc.remote_ip) as port,
     ):

@@ -110,7 +110,7 @@ def run_trial(setup: Setup, size: int, settings: Settings, interval: float = 0) 
     """Frames of a size, one in so many cycles, by default as fast as they come; what was lost.
 
     They come for ``settings.length`` milliseconds. Raises ``ValueError`` for a longer trial than
-    there can be.
+    there can be, and if no frame is echoed.
     """
     if settings.length > _MOST_MS:
         raise ValueError(f"length must be {_MOST_MS} ms at the most, not {settings.length}")
@@ -144,6 +144,8 @@ def run_trial(setup: Setup, size: int, settings: Settings, interval: float = 0) 
         limit_is_error=False,
     )
     echoes = [f for f in ipv4_frames(result) if f.data[UDP_OFFSET : UDP_OFFSET + 2] == _ECHO]
+    if not echoes:
+        raise ValueError(f"one of {count} frames of {size} bytes must be echoed, not none")
     took = max(echo.end_cycle for echo in echoes) - int(result.frames_sent[-count])
     bits = size * 8 * len(echoes)
     return {

@@ -210,6 +210,9 @@ def _spaces_us(found: list[_Answers], settings: Settings) -> np.ndarray:
 
 
 def _row(case: _Case, found: dict[_Case, list[_Answers]], settings: Settings) -> dict[str, Any]:
+    for one in (case, replace(case, waits=False)):
+        if not any(answers.spaces for answers in found[one]):
+            raise ValueError(f"{one.build}, {one.load}: a header must be answered, and none was")
     spaces = _spaces_us(found[case], settings)
     written = _spaces_us(found[replace(case, waits=False)], settings) + 0.5e6 / BAUD
     row: dict[str, Any] = {

@@ -194,7 +194,7 @@ def _headline(rows: list[dict[str, Any]], grid: Mapping[str, tuple[int, ...]]) -
 def _holds(rows: list[dict[str, Any]], grid: Mapping[str, tuple[int, ...]]) -> bool:
     for depth in grid["depths"]:
         by_uarts = [_by(rows, uarts, depth) for uarts in sorted(grid["uarts"])]
-        if by_uarts[-1]["k(B)"] < 1:
+        if any(row["k(B)"] < 1 for row in by_uarts):
             return False
         # Where S loses something at load 1, nothing can be compared any more.
         saved = [row["saved (%)"] for row in by_uarts if row["k(S)"]]

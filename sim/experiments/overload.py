@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from .overload_trial import (
     SERVICES,
     Quiet,
     Trial,
+    least_cycles,
     run_quiet,
     run_trial,
     sustained_interval,
@@ -61,7 +63,16 @@ class Overload(Experiment):
     least_length = LEAST_FLOOD_CYCLES
 
     def run(self, bench: Bench, settings: Settings, progress: Progress) -> Outcome:
-        """Sustained rates first, then every case."""
+        """Sustained rates first, then every case.
+
+        Raises ``ValueError`` for a flood that is over before a LIN node has to answer.
+        """
+        least = least_cycles(settings.clock_hz)
+        if settings.length < least:
+            raise ValueError(
+                f"length must be at least {least} cycles at {settings.clock_hz} Hz, the time of a"
+                f" LIN frame, not {settings.length}"
+            )
         setups = bench.setups("services", (Build.BANKED, Build.SINGLE))
         searches = [(build, service) for build in setups for service in SERVICES]
 
@@ -167,7 +178,8 @@ def _row(case: _Case, trial: Trial, quiet: Quiet, settings: Settings) -> dict[st
         "load": case.load,
         "offered (kframes/s)": round(trial.offered * per_second, 2),
         "delivered (kframes/s)": round(trial.delivered * per_second, 2),
-        "computation left (%)": round(100 * max(0.0, left), 1),
+        # Nearly the share is not the share.
+        "computation left (%)": math.floor(1_000 * max(0.0, left)) / 10,
         "serial bytes lost": trial.uart_lost,
         "LIN responses lost": trial.lin_lost,
     }

@@ -153,6 +153,11 @@ def _lin_slot_cycles(clock_hz: int) -> int:
     return round(bits * clock_hz / LIN_BAUD)
 
 
+def least_cycles(clock_hz: int) -> int:
+    """Of the shortest flood in which each LIN node gets a header."""
+    return _lin_slot_cycles(clock_hz) + 1
+
+
 def _lin_lost(result: RunResult, answers: dict[int, bytes], begins: range, clock_hz: int) -> int:
     """Responses that were not whole, right, and over in time."""
     lost = 0

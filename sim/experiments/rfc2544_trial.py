@@ -210,21 +210,21 @@ def _echo_trial(
     settings: Settings,
     duration: int,
 ) -> _Trial:
-    echoes = ipv4_frames(result)
+    # A frame that is echoed twice makes up for no other.
+    echoes = {_number_of(echo.data): echo for echo in reversed(ipv4_frames(result))}
     delivered = len(echoes)
     latencies = np.array([])
     if delivered == settings.length:
         sent = result.frames_sent[1 : 1 + settings.length].astype(np.int64)
         frame_bits = (_PREAMBLE_BYTES + content + FCS_BYTES) * 8
         on_wire = frame_bits * settings.clock_hz / bits_per_second
-        starts = np.array([echo.cycle for echo in echoes])
+        starts = np.array([echoes[number].cycle for number in range(settings.length)])
         preamble = _PREAMBLE_BYTES * 8 * settings.clock_hz / bits_per_second
         latencies = starts + preamble - (sent + on_wire)
-    answered = {_number_of(echo.data) for echo in echoes}
     before_loss = next(
-        (number for number in range(settings.length) if number not in answered), settings.length
+        (number for number in range(settings.length) if number not in echoes), settings.length
     )
-    end = max([start + duration, *(echo.end_cycle for echo in echoes)])
+    end = max([start + duration, *(echo.end_cycle for echo in echoes.values())])
     return _Trial(
         settings.length, delivered, (end - start) / max(1, delivered), latencies, before_loss
     )

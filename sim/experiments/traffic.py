@@ -93,7 +93,8 @@ class Delivery:
     @property
     def lost(self) -> int:
         """Packets and sends that got nowhere."""
-        return self.packets - self.delivered + self.sends - self.sent
+        # What came twice makes up for nothing.
+        return max(0, self.packets - self.delivered) + max(0, self.sends - self.sent)
 
     @property
     def idle_share(self) -> float:

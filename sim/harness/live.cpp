@@ -1,6 +1,7 @@
 #include "live.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +14,8 @@ namespace {
 
 // Frames that wait for the wire; more are left to the kernel.
 constexpr size_t max_waiting_frames = 64;
+// Of any datagram: what is too long for Ethernet is the SoC's to refuse.
+constexpr size_t max_datagram_bytes = 65536;
 // Typed characters that wait for the serial port; more are left to the terminal.
 constexpr size_t max_waiting_characters = 256;
 constexpr uint8_t ctrl_right_bracket = 0x1D;
@@ -34,7 +37,7 @@ LiveNetwork::LiveNetwork(int fd) : fd_(fd) {
 }
 
 void LiveNetwork::poll() {
-    uint8_t buffer[max_frame_bytes];
+    uint8_t buffer[max_datagram_bytes];
     while (frames_.size() < max_waiting_frames) {
         ssize_t count;
         if (is_socket_) {
@@ -97,7 +100,13 @@ bool Console::poll(int64_t cycle) {
 }
 
 void Console::show(uint8_t character) {
-    if (write(STDOUT_FILENO, &character, 1) < 0 && errno != EAGAIN && errno != EINTR) {
-        throw std::runtime_error("the terminal went away");
+    while (write(STDOUT_FILENO, &character, 1) < 0) {
+        if (errno == EAGAIN) {
+            // With the input the output does not block either; the board waits for the terminal.
+            pollfd waiting{STDOUT_FILENO, POLLOUT, 0};
+            ::poll(&waiting, 1, -1);
+        } else if (errno != EINTR) {
+            throw std::runtime_error("the terminal went away");
+        }
     }
 }

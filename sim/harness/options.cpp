@@ -139,7 +139,11 @@ const std::map<std::string, Option>& table() {
         {"--stop-text", {"PORT:TEXT", "end when a serial port has sent the text", [](O& o, S v) {
              const size_t colon = v.find(':');
              if (colon == std::string::npos) throw std::runtime_error("PORT:TEXT must be given");
-             o.stop_text = {word(v.substr(0, colon)), v.substr(colon + 1)};
+             const uint32_t port = word(v.substr(0, colon));
+             if (port >= generated::uarts) {
+                 throw std::runtime_error("no serial port " + std::to_string(port));
+             }
+             o.stop_text = {port, v.substr(colon + 1)};
          }}},
         {"--console", {"", "serial port 0 on the terminal", [](O& o, S) { o.console = true; }}},
         {"--any-character", {"", "Ctrl-] on it does not end the simulation",

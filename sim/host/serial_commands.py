@@ -53,7 +53,11 @@ def serial(ip: str, port: int, link: Path | None) -> None:
     with SerialClient(ip, port) as client:
         bridge = PtyBridge(client, lambda text: click.echo(text, err=True))
         try:
-            for number in (signal.SIGINT, signal.SIGTERM):
+            ends = [signal.SIGINT, signal.SIGTERM]
+            # Under nohup it goes on when its terminal is gone.
+            if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+                ends.append(signal.SIGHUP)
+            for number in ends:
                 signal.signal(number, lambda *_: bridge.stop())
             bridge.begin()
             with linked(bridge.path, link) as shown:

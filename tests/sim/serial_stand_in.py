@@ -40,8 +40,12 @@ class StandIn(threading.Thread):
         self.restart()
         #: Tells of a full queue before each answer.
         self.tells_suspend = False
-        #: Datagrams for the line without a byte.
+        #: Datagrams for the line without a byte; the speed at which each came.
         self.empty = 0
+        self.speeds: list[int] = []
+        #: Each answer comes once more, behind the next request.
+        self.repeats = False
+        self._last = b""
         #: Requests that are not answered, and those that come while another has the port.
         self.lose = self.away = 0
         self._ends = False
@@ -65,6 +69,7 @@ class StandIn(threading.Thread):
             # As on one wire, what was sent before a command is taken before it is answered.
             for payload in self._payloads():
                 self.empty += not payload
+                self.speeds.append(self.settings[Command.SET_BAUDRATE])
                 words = [payload[at : at + WORD_BYTES] for at in range(0, len(payload), WORD_BYTES)]
                 if len(self.queue) + len(words) > self.words:
                     self.refused += len(payload)
@@ -110,7 +115,10 @@ class StandIn(threading.Thread):
         if self.away:
             self.away -= 1
             answers = [Item(protocol.ERROR, bytes([protocol.ERROR, Reason.BAD_PORT]))]
-        self.control.sendto(protocol.encode(port, sequence, answers), sender)
+        if self.repeats and self._last:
+            self.control.sendto(self._last, sender)
+        self._last = protocol.encode(port, sequence, answers)
+        self.control.sendto(self._last, sender)
 
     def _perform(self, item: Item) -> Item:
         code, value = item.code, item.value

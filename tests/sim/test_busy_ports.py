@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from tierv.sim.experiments import busy_ports
@@ -47,6 +49,25 @@ def test_frames_of_all_sizes_come_for_the_same_time_so_that_buffers_hide_little_
     for size, cycles in sent.items():
         assert cycles[-1] - cycles[0] == pytest.approx(6_000_000, abs=2 * wire_cycles(size, 10**8))
     assert len(sent[64]) > 8_900
+
+
+@pytest.mark.parametrize(
+    ("came", "went", "lost"),
+    [(b"down", b"up", 0), (b"don", b"up", 1), (b"down", b"", 2), (b"", b"p", 5)],
+)
+def test_bytes_that_are_lost_either_way_are_counted(monkeypatch, came, went, lost):
+    packets = [SimpleNamespace(data=bytes([byte])) for byte in went]
+    monkeypatch.setattr(busy_ports.serial_link, "packets_of", lambda *_: packets)
+    result = SimpleNamespace(uart=lambda _pin: came)
+    assert busy_ports._lost(result, 2, b"down", b"up") == lost
+
+
+@pytest.mark.parametrize(("came", "went"), [(b"dwon", b"up"), (b"down", b"upp")])
+def test_bytes_that_were_not_sent_are_an_error(monkeypatch, came, went):
+    packets = [SimpleNamespace(data=went)]
+    monkeypatch.setattr(busy_ports.serial_link, "packets_of", lambda *_: packets)
+    with pytest.raises(ValueError, match="serial port 2 gave bytes that it did not get"):
+        busy_ports._lost(SimpleNamespace(uart=lambda _pin: came), 2, b"down", b"up")
 
 
 def test_a_trial_longer_than_a_datagram_holds_is_refused():

@@ -99,6 +99,19 @@ def test_a_sample_that_software_sees_elsewhere_is_not_explained():
     assert not echo._explained(Case(PLACES["B own tier"], TAKE, IDLE), changed)
 
 
+def test_a_sample_that_software_misses_is_not_explained():
+    found = measured(15, total=99)
+    assert not echo._explained(Case(PLACES["B own tier"], TAKE, IDLE), found)
+
+
+@pytest.mark.parametrize(("mean", "outliers"), [(5.1, 3), (5_000.0, 0)])
+def test_what_is_beyond_the_bins_is_an_outlier_if_the_bins_go_beyond_the_limit(mean, outliers):
+    hardware = Histogram({5: 97}, 100, 5, 6_000, mean, 0.3, overflow=3)
+    found = dataclasses.replace(measured(15), hardware=hardware)
+    row = echo._row(Case(PLACES["B own tier"], TAKE, IDLE), found, CLOCK_HZ)
+    assert row["outliers"] == outliers
+
+
 def test_outliers_are_what_is_half_a_microsecond_later_than_the_mean():
     counts = {5: 999_998, 54: 1, 56: 1}
     hardware = Histogram(counts, 1_000_000, 5, 56, 5.0001, 0.07)

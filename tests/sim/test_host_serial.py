@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import threading
 
 import pytest
 from click.testing import CliRunner
-from serial_stand_in import PORT, client_of
+from serial_stand_in import PORT, client_of, wait_for
 
 from tierv.sim.host import protocol, serial_commands
 from tierv.sim.host.__main__ import main
@@ -20,6 +22,13 @@ def test_requests_are_repeated_until_answered(stand_in):
     with client_of(stand_in, try_s=0.05) as client:
         (answer,) = client.ask(Command.SET_BAUDRATE)
         assert answer.number == 115_200
+
+
+def test_an_answer_that_comes_late_is_not_taken_for_that_of_the_next_request(stand_in):
+    stand_in.repeats = True
+    with client_of(stand_in) as client:
+        for baud in (9_600, 19_200, 57_600):
+            assert client.set_numbers([(Command.SET_BAUDRATE, baud)]) == [baud]
 
 
 def test_a_board_that_is_not_there_is_an_error():
@@ -67,6 +76,32 @@ def test_a_break_ends_when_its_command_is_interrupted(stand_in, monkeypatch):
     result = CliRunner().invoke(main, ["serial-config", "--break-ms", "1000"])
     assert result.exit_code == 1
     assert stand_in.settings[Command.SET_CONTROL] == Control.BREAK_OFF
+
+
+@pytest.mark.usefixtures("pseudo_terminals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_bridge_which_takes_its_link_away(stand_in, monkeypatch, tmp_path, number):
+    handlers, usual = {}, {signal.SIGHUP: signal.SIG_DFL}
+    monkeypatch.setattr(serial_commands.signal, "signal", handlers.__setitem__)
+    monkeypatch.setattr(serial_commands.signal, "getsignal", usual.get)
+    monkeypatch.setattr(serial_commands, "SerialClient", lambda *_: client_of(stand_in))
+    link = tmp_path / "port"
+
+    def send() -> None:
+        wait_for(link.is_symlink)
+        handlers.get(number, handlers[signal.SIGTERM])(number, None)
+
+    for expected in ({signal.SIGHUP}, set()):
+        handlers.clear()
+        sender = threading.Thread(target=send)
+        sender.start()
+        done = CliRunner().invoke(main, ["serial", "--port", str(PORT), "--link", str(link)])
+        sender.join()
+        assert done.exit_code == 0, done.output
+        assert not link.is_symlink()
+        assert set(handlers) == {signal.SIGINT, signal.SIGTERM} | expected
+        # Then as under nohup.
+        usual[signal.SIGHUP] = signal.SIG_IGN
 
 
 def test_commands_show_counters_and_refusals(stand_in, monkeypatch):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import socket
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
-from board import TIMEOUT_S, board
+from board import END, TIMEOUT_S, board
 
 from tierv.sim.bios import build_bios
 from tierv.sim.interactive import Network, NetworkError, open_network, run_interactively
@@ -46,12 +50,77 @@ def test_frames_go_through_the_socket(firmware, tmp_path):
         while not path.exists():
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        for length in (60, 1514):
+        # The last is longer than any of Ethernet, and not cut: refusing it is the board's affair.
+        for length in (60, 1514, 1524):
             frame = bytes(range(12)) + bytes(length - 12)
             end.sendto(frame, str(path))
-            assert end.recv(2000) == frame[6:12] + frame[:6] + frame[12:]
+            assert end.recv(4000) == frame[6:12] + frame[:6] + frame[12:]
         assert running.end() == 0
     assert not path.exists()
+
+
+def test_a_terminal_that_takes_nothing_for_a_while_misses_no_character(firmware):
+    words = ["--cpu", "vexriscv", "--network", "none", "--firmware", firmware("uart_loop").path]
+    own, terminal = socket.socketpair()
+    # A few characters fill it.
+    terminal.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+    with (
+        own,
+        terminal,
+        subprocess.Popen(
+            [sys.executable, "-m", "tierv.sim", "interactive", *words],
+            stdin=terminal,
+            stdout=terminal,
+        ) as process,
+    ):
+        own.settimeout(TIMEOUT_S)
+        try:
+            own.sendall(b"a")
+            shown = own.recv(1)
+            own.sendall(b"a" * 200)
+            # The board has sent them all by then, if it does not wait.
+            time.sleep(2)
+            while len(shown) < 201:
+                shown += own.recv(4000)
+            own.sendall(END)
+            assert process.wait(TIMEOUT_S) == 0
+        finally:
+            process.kill()
+    assert shown == b"b" * 201
+
+
+@pytest.mark.usefixtures("pseudo_terminals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_it_leaves_terminal_and_socket_as_they_were(firmware, tmp_path, number):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("the tests run where it is ignored")
+    path = tmp_path / "board.sock"
+    words = ["--cpu", "vexriscv", "--network", "socket", "--socket", path]
+    words += ["--firmware", firmware("uart_loop").path]
+    own, terminal = os.openpty()
+    before = termios.tcgetattr(terminal)
+    with subprocess.Popen(
+        [sys.executable, "-m", "tierv.sim", "interactive", *map(str, words)],
+        stdin=terminal,
+        stdout=terminal,
+    ) as process:
+        try:
+            deadline = time.monotonic() + TIMEOUT_S
+            while termios.tcgetattr(terminal) == before:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            os.write(own, b"a")
+            assert select.select([own], [], [], TIMEOUT_S)[0]
+            assert os.read(own, 1) == b"b"
+            process.send_signal(number)
+            assert process.wait(TIMEOUT_S) == 128 + number
+        finally:
+            process.kill()
+    assert termios.tcgetattr(terminal) == before
+    assert os.get_blocking(terminal)
+    assert not path.exists()
+    for end in (own, terminal):
+        os.close(end)
 
 
 def test_a_console_without_standard_input_is_refused(model, firmware, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -158,3 +159,18 @@ def test_goodput_is_compared_where_the_usual_order_is_as_bad_as_published(
     outcome = goodput.Goodput().run(bench, settings(1), lambda _: None)
     assert outcome.headline["S lock-outs a second"] == rate
     assert outcome.passed is passed
+
+
+@pytest.mark.parametrize(("received", "overruns", "right"), [(37, 1, True), (38, 1, False)])
+def test_bytes_that_are_missing_are_those_that_the_ports_counted(received, overruns, right):
+    waits = np.array([131_000, 131_050] + [0] * 4_094, "<u4").tobytes()
+    values = {"waits": waits, "received": received, "overruns": overruns}
+    found = SimpleNamespace(results={0: 12, 1: 0}, values=values)
+    setup = SimpleNamespace(run=lambda **_: found)
+    case = contention._Case(Build.BANKED, contention.Order.USUAL)
+    if not right:
+        with pytest.raises(ValueError, match="0 bytes are missing, and 1 were counted"):
+            contention._measure(setup, case, settings(2))
+        return
+    row = contention._measure(setup, case, settings(2))
+    assert (row["wait min (us)"], row["wait max (us)"], row["lost"]) == (1310, 1310.5, 1)

@@ -82,3 +82,10 @@ def test_a_line_that_is_not_there_is_refused(simulation, firmware):
         simulation.run(firmware("spin"), cycles=100, lines=[line])
     with pytest.raises(SimulationError, match="only 4 external lines"):
         simulation.run(firmware("spin"), cycles=100, lines=[LineLevel(0, raise_mask=16)])
+
+
+def test_a_line_that_is_lowered_is_low_for_a_cycle_at_the_least(simulation, firmware):
+    lines = [RandomLine(0, 0, 0, seed=1, count=2, start=100), LineLevel(200, lower_mask=1)]
+    result = simulation.run(firmware("spin"), cycles=400, lines=lines, limit_is_error=False)
+    assert result.lines["cycle"].tolist() == [100, 200, 201]
+    assert result.lines["level"].tolist() == [1, 0, 1]

@@ -88,6 +88,13 @@ def test_sixteen_ports_must_lose_nothing_in_b():
     assert not many_sources._holds(rows(gains, banked=0.9), GRID)
 
 
+def test_b_must_lose_nothing_at_fewer_ports_either():
+    found = rows({(0, 1): 1.1, (16, 1): 2.0, (0, 16): 1.0, (16, 16): 1.2})
+    found[0]["k(B)"] = 0.0
+    del found[0]["saved (%)"]
+    assert not many_sources._holds(found, GRID)
+
+
 def test_where_s_loses_at_once_nothing_is_compared():
     found = rows({(0, 1): 1.1, (16, 1): 2.0, (0, 16): 1.0, (16, 16): 1.2})
     found[1]["k(S)"] = 0.0

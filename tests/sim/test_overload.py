@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from tierv.sim import lin
 from tierv.sim.experiments import overload, overload_trial
 from tierv.sim.experiments.bench import Bench, Build
 from tierv.sim.experiments.experiment import Settings
+from tierv.sim.records import DTYPES, UartError
 
 CLOCK_HZ = 100_000_000
 #: A frame in so many cycles is more than any build can take.
@@ -61,6 +64,39 @@ def test_bytes_that_were_not_sent_are_no_loss_but_an_error():
     assert overload_trial.is_part(b"acd", b"abcd")
     assert overload_trial.is_part(b"", b"abcd")
     assert not overload_trial.is_part(b"adc", b"abcd")
+
+
+@pytest.mark.parametrize(
+    ("late_bits", "change", "error", "lost"),
+    [
+        (0, 0, 0, 0),
+        # A response may take 1.4 times its nominal time, which is 90 bits.
+        (35.9, 0, 0, 0),
+        # What comes later still is in the way of the next one.
+        (36.1, 0, 0, 3),
+        (0, 1, 0, 2),
+        (0, 0, UartError.FRAMING, 2),
+    ],
+)
+def test_a_lin_response_is_lost_unless_it_is_whole_right_and_in_time(
+    late_bits, change, error, lost
+):
+    bit = CLOCK_HZ / overload_trial.LIN_BAUD
+    slot = overload_trial._lin_slot_cycles(CLOCK_HZ)
+    begins = range(1_000, 1_000 + 3 * slot, slot)
+    data = bytes(range(8))
+    right = data + bytes([lin.checksum(data, overload_trial._IDENTIFIER)])
+    records = []
+    for begin in begins:
+        # Of the first two the last byte comes late or wrong, or has an error.
+        has = begin != begins[-1]
+        for index, byte in enumerate(right):
+            last = has and index == len(right) - 1
+            cycle = begin + (lin.HEADER_BITS + 10 * index + last * late_bits) * bit
+            value = byte ^ (change if last else 0)
+            records.append((round(cycle), round(10 * bit), value, 1, error if last else 0))
+    result = SimpleNamespace(characters=np.array(records, DTYPES["UartOut"]))
+    assert overload_trial._lin_lost(result, {0: data}, begins, CLOCK_HZ) == lost
 
 
 def test_the_shortest_flood_has_a_frame_at_every_rate_that_is_tried():

@@ -88,6 +88,16 @@ def test_bytes_that_a_full_queue_and_new_settings_meet_are_not_lost(
     assert stand_in.empty == 0
 
 
+def test_bytes_go_out_at_the_speed_that_was_made_before_them(stand_in, monkeypatch):
+    monkeypatch.setattr(pty_bridge, "_SETTINGS_S", 0.5)
+    speeds = list(range(31_250, 31_254))
+    with terminal(stand_in) as (fd, _, _):
+        for baud in speeds:
+            set_speed(fd, baud)
+            pass_on(fd, b"x")
+    assert stand_in.speeds == speeds
+
+
 def test_an_impossible_speed_is_said_and_the_rest_goes_on(stand_in):
     with terminal(stand_in) as (fd, _, said):
         set_speed(fd, 3_000_000)
@@ -176,6 +186,16 @@ def test_a_board_that_restarts_gets_settings_and_peer_again(stand_in, monkeypatc
         assert read_all(fd, 13) == b"from the line"
         time.sleep(0.3)
         assert said.count(RESTARTED) == 1
+
+
+def test_a_port_whose_peer_somebody_makes_the_board_forget_is_taken_again(stand_in, monkeypatch):
+    monkeypatch.setattr(pty_bridge, "_CHECK_S", 0.1)
+    with terminal(stand_in) as (fd, _, _):
+        wait_for(lambda: stand_in.settings[Command.SET_LINESTATE_MASK])
+        peer, stand_in.peer = stand_in.peer, ("0.0.0.0", 0)
+        wait_for(lambda: stand_in.peer == peer)
+        stand_in.line += b"from the line"
+        assert read_all(fd, 13) == b"from the line"
 
 
 def test_a_board_that_restarts_while_it_is_stopped_is_stopped_again(stand_in, monkeypatch):

@@ -98,6 +98,21 @@ def test_a_device_that_loses_one_frame_at_line_rate_only_is_not_at_line_rate():
     assert row["overload lost (%)"] == 0
 
 
+def test_a_frame_that_is_echoed_twice_makes_up_for_no_other():
+    class Stutters(Device):
+        def run(self, *, frames, **rest):
+            found = super().run(frames=frames, **rest)
+            spacing = (frames[-1].cycle - frames[1].cycle) / (len(frames) - 2)
+            if spacing <= LINE_CYCLES:
+                found.frames[7] = found.frames[6]
+            return found
+
+    row = measure(Target(setup=Stutters(LINE_CYCLES, room=4)), "echo", 64, SETTINGS)
+    assert row["of line rate (%)"] < 100
+    assert row["overload lost (%)"] > 0
+    assert row["back-to-back (frames)"] == 7
+
+
 def test_a_device_that_always_loses_is_an_error():
     class Deaf(Device):
         def run(self, *, frames, **rest):

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tierv.sim.elf import Program
-from tierv.sim.records import RunEnd
-from tierv.sim.run import CycleLimitError, SimulationError
+from tierv.sim.records import HOUSEKEEPING_CYCLES, RunEnd
+from tierv.sim.run import CycleLimitError, SimulationError, Until
 from tierv.sim.stimulus import (
     Frame,
     LineLevel,
@@ -107,6 +107,22 @@ def test_a_segment_beyond_the_end_of_its_memory_is_an_error(simulation, tmp_path
     path.write_bytes(bytes(64))
     with pytest.raises(SimulationError, match="64 bytes at 0x10001ff0 do not fit in sram"):
         simulation.run(Program(path, address=0x1000_1FF0), cycles=1000)
+
+
+def test_a_run_goes_on_for_the_quiet_cycles_after_the_last_stimulus(simulation, firmware):
+    # The character's last bit ends a thousand cycles later.
+    uart = [UartBytes(0, b"x", cycle=30_000)]
+    until = Until(quiet_cycles=10_000)
+    result = simulation.run(firmware("spin"), cycles=100_000, uart=uart, until=until)
+    assert result.end is RunEnd.CONDITION
+    # That it is quiet is seen late, and so is that it has been for long enough.
+    assert 0 <= result.cycles - 41_000 <= 2 * HOUSEKEEPING_CYCLES
+
+
+def test_a_text_from_a_serial_port_that_is_not_there_is_an_error(simulation, firmware):
+    for port in (5, 2**31):
+        with pytest.raises(SimulationError, match=f"--stop-text: no serial port {port}"):
+            simulation.run(firmware("spin"), cycles=1000, until=Until(text=(port, "x")))
 
 
 def test_a_file_that_is_no_program_is_refused(simulation, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,40 @@ def test_sixteen_ports_get_datagrams_as_fast_as_their_lines():
     assert cycles == sorted(cycles)
     # A datagram of 512 characters for each port, the ports one after the other.
     assert np.diff(cycles).tolist() == [3_200] * 31
+
+
+@pytest.mark.parametrize(
+    ("way", "changed", "lost"),
+    [
+        (None, b"", (0, 0)),
+        ("up", b"\0", (3, 0)),
+        ("down", b"\0", (0, 3)),
+        ("down", b"last", (0, 0)),
+    ],
+)
+def test_sixteen_ports_are_exact_both_ways_or_not(monkeypatch, way, changed, lost):
+    data = sixteen_ports._Data([b"down"] * 16, [b"up_s"] * 16)
+    last = sixteen_ports._PORTS - 1
+
+    def came(direction: str, port: int, usual: bytes) -> bytes:
+        return changed if (direction, port) == (way, last) else usual
+
+    def run(*, set, **_):
+        # Idle half of the time; then interrupts of timers, Ethernet and ports.
+        results = dict(enumerate([set["run_cycles"] // 2, set["run_cycles"], 1, 2, 3]))
+        return SimpleNamespace(results=results, uart=lambda pin: came("down", pin - 1, b"down"))
+
+    def packets(_result, port: int) -> list[Packet]:
+        return [Packet(0, came("up", port, b"up_s"))]
+
+    counters = {"OVERRUNS": 1, "REFUSED_BYTES": 2}
+    monkeypatch.setattr(serial_link, "counters_of", lambda *_: counters)
+    monkeypatch.setattr(serial_link, "packets_of", packets)
+    setup = SimpleNamespace(run=run)
+    found = sixteen_ports._run(setup, Build.BANKED, 115_200, data, CLOCK_HZ)
+    assert found["exact"] is (way is None)
+    assert (found["lost up"], found["lost down"]) == lost
+    assert (found["overruns"], found["refused"], found["CPU (%)"]) == (16, 32, 50)
 
 
 def test_control_frames_say_what_the_protocol_says():

@@ -37,6 +37,11 @@ def test_every_port_works_by_itself(simulation, firmware):
     assert [result.uart(port) for port in range(4)] == [b"bcd"] * 4
 
 
+def test_what_one_port_of_a_wire_is_sent_all_of_them_receive(simulation, firmware):
+    result = loop(simulation, firmware, [UartBytes(0, b"a")], 2, ports=2, wires=[(0, 1)])
+    assert [result.uart(port)[:1] for port in range(2)] == [b"b"] * 2
+
+
 def test_a_character_begins_at_its_cycle(simulation, firmware):
     """The port sees half of the stop bit, and the program has to answer."""
     result = loop(simulation, firmware, [UartBytes(0, b"x", cycle=50_000)], 1)
