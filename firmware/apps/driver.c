@@ -30,7 +30,7 @@ void interrupt_service(uint32_t lines)
         while ((packet = RING_POP(&network.received)) != NULL) {
             (void)RING_PUSH(&network.free, packet);
         }
-        while ((packet = RING_POP(&network.sent)) != NULL) {
+        while ((packet = ethmac_take_sent(&network_mac)) != NULL) {
             if (ethmac_transmitted(&network_mac) + RING_COUNT(&network.transmit)
                 < frames_to_send) {
                 (void)RING_PUSH(&network.transmit, packet);

@@ -15,6 +15,16 @@
         CONTEXT_BUS_PAUSE();                                                                       \
     } while (0)
 
+/* Two words. */
+#define COPY(i)                                                                                    \
+    do {                                                                                           \
+        uint32_t first_ = from[i];                                                                 \
+        uint32_t second_ = from[(i) + 1];                                                          \
+        to[i] = first_;                                                                            \
+        CONTEXT_BUS_PAUSE();                                                                       \
+        to[(i) + 1] = second_;                                                                     \
+    } while (0)
+
 void bus_copy(uint32_t *restrict to, const uint32_t *restrict from, uint32_t bytes)
 {
     uint32_t words = (bytes + 3) / 4;
@@ -45,7 +55,26 @@ void bus_copy(uint32_t *restrict to, const uint32_t *restrict from, uint32_t byt
         to += 2;
         words -= 2;
     }
-    while (words-- != 0) {
-        *to++ = *from++;
+    if ((words & 8) != 0) {
+        COPY(0);
+        COPY(2);
+        COPY(4);
+        COPY(6);
+        from += 8;
+        to += 8;
+    }
+    if ((words & 4) != 0) {
+        COPY(0);
+        COPY(2);
+        from += 4;
+        to += 4;
+    }
+    if ((words & 2) != 0) {
+        COPY(0);
+        from += 2;
+        to += 2;
+    }
+    if ((words & 1) != 0) {
+        to[0] = from[0];
     }
 }

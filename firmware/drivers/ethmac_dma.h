@@ -63,6 +63,12 @@ static inline void ethmac_tell_at(ethmac_t *mac, uint32_t frames)
     }
 }
 
+/* Interrupt service without the stack: a packet that has been sent, or NULL. */
+static inline packet_t *ethmac_take_sent(ethmac_t *mac)
+{
+    return RING_POP(&mac->net->sent);
+}
+
 /* True if ethmac_service() has something to do though the line is not pending: frames to send, or the MAC
  * has nowhere to put any. */
 static inline bool ethmac_has_work(const ethmac_t *mac)

@@ -14,6 +14,7 @@ enum { ETHMAC_RECEIVE_FRAMES = ETHMAC_RX_SLOTS, ETHMAC_TRANSMIT_FRAMES = ETHMAC_
 
 typedef struct {
     net_t *net;
+    packet_t *sent;         /* those of home RECEIVE, which are filled again without a way through the rings */
     uint32_t transmit_slot; /* the one to fill next */
     uint32_t credit;        /* transmit slots known to be free */
     bool starved;           /* receive event off until there is a free packet */
@@ -42,11 +43,29 @@ static inline void ethmac_set_sums(ethmac_t *mac, bool on)
     mac->sums = on;
 }
 
+/* True if there is a packet for a received frame. */
+static inline bool ethmac_has_free(const ethmac_t *mac)
+{
+    return mac->sent != NULL || RING_COUNT(&mac->net->free) != 0;
+}
+
+/* Interrupt service without the stack: a packet that has been sent, or NULL. */
+static inline packet_t *ethmac_take_sent(ethmac_t *mac)
+{
+    packet_t *packet = mac->sent;
+
+    if (packet == NULL) {
+        return RING_POP(&mac->net->sent);
+    }
+    mac->sent = packet->next;
+    return packet;
+}
+
 /* True if ethmac_service() has something to do though the line is not pending. */
 static inline bool ethmac_has_work(const ethmac_t *mac)
 {
     return (RING_COUNT(&mac->net->transmit) != 0 && !mac->congested)
-           || (mac->starved && RING_COUNT(&mac->net->free) != 0);
+           || (mac->starved && ethmac_has_free(mac));
 }
 
 #endif

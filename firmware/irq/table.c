@@ -95,9 +95,13 @@ uint32_t irq_lines_of(uint32_t tier)
 
 uint32_t irq_most_urgent(uint32_t lines)
 {
-    uint32_t most = (uint32_t)__builtin_ctz(lines);
+    uint32_t others = lines & (lines - 1);
 
-    for (lines &= lines - 1; lines != 0; lines &= lines - 1) {
+    if (LIKELY(others == 0)) {
+        return (uint32_t)__builtin_ctz(lines);
+    }
+    uint32_t most = (uint32_t)__builtin_ctz(lines);
+    for (lines = others; lines != 0; lines &= lines - 1) {
         uint32_t line = (uint32_t)__builtin_ctz(lines);
         if (irq_table[line + 1].priority > irq_table[most + 1].priority) {
             most = line;

@@ -9,8 +9,6 @@
         carries += sum < word_;                                                                    \
     } while (0)
 
-#define SUM_WORD(i) ADD_WORD(get_word(data + 4 * (i)))
-
 #define COPY_WORD(i)                                                                               \
     do {                                                                                           \
         uint32_t copied_ = get_word(from + 4 * (i));                                               \
@@ -20,6 +18,13 @@
 
 /* Loads word i, two words before it is used: what comes from a bus is there by then. */
 #define LOAD_WORD(variable, i) variable = get_word(from + 4 * (i))
+
+/* The same of what is only summed: a load's word is there two instructions later. */
+#define SUM_WORD(next, i, variable)                                                                \
+    do {                                                                                           \
+        next = get_word(data + 4 * (i));                                                           \
+        ADD_WORD(variable);                                                                        \
+    } while (0)
 
 #define PUT_WORD(variable, i)                                                                      \
     do {                                                                                           \
@@ -50,30 +55,40 @@ uint32_t checksum_sum(const uint8_t *data, uint32_t bytes)
         bytes -= 2;
     }
     for (; bytes >= 32; bytes -= 32) {
-        SUM_WORD(0);
-        SUM_WORD(1);
-        SUM_WORD(2);
-        SUM_WORD(3);
-        SUM_WORD(4);
-        SUM_WORD(5);
-        SUM_WORD(6);
-        SUM_WORD(7);
+        uint32_t a = get_word(data);
+        uint32_t b = get_word(data + 4);
+        uint32_t c;
+        uint32_t d;
+        SUM_WORD(c, 2, a);
+        SUM_WORD(d, 3, b);
+        SUM_WORD(a, 4, c);
+        SUM_WORD(b, 5, d);
+        SUM_WORD(c, 6, a);
+        SUM_WORD(d, 7, b);
+        ADD_WORD(c);
+        ADD_WORD(d);
         data += 32;
     }
     if ((bytes & 16) != 0) {
-        SUM_WORD(0);
-        SUM_WORD(1);
-        SUM_WORD(2);
-        SUM_WORD(3);
+        uint32_t a = get_word(data);
+        uint32_t b = get_word(data + 4);
+        uint32_t c;
+        uint32_t d;
+        SUM_WORD(c, 2, a);
+        SUM_WORD(d, 3, b);
+        ADD_WORD(c);
+        ADD_WORD(d);
         data += 16;
     }
     if ((bytes & 8) != 0) {
-        SUM_WORD(0);
-        SUM_WORD(1);
+        uint32_t a = get_word(data);
+        uint32_t b = get_word(data + 4);
+        ADD_WORD(a);
+        ADD_WORD(b);
         data += 8;
     }
     if ((bytes & 4) != 0) {
-        SUM_WORD(0);
+        ADD_WORD(get_word(data));
         data += 4;
     }
     if ((bytes & 2) != 0) {

@@ -34,7 +34,7 @@
  *   .--- pop <------- transmit <-----'  NET_FREE (counted) -> home
  *   |  sends it
  *   '--> push ------> sent ------> pop ----> home
- *        or, if its home is RECEIVE, fills it again at once: the ISR tier would get it back anyway
+ *        or, if its home is RECEIVE, fills it again without a way through the rings
  *
  * Each ring has one producer and one consumer, as the columns show. Rings hold all packets there
  * are (config.h), so a push along these arrows can't fail; the exceptions are the sockets' inboxes,
@@ -52,6 +52,8 @@
 
 #include "../config.h"
 #include "bytes.h"
+#include "checksum.h"
+#include "compiler.h"
 
 /* Bits of `flags`. Whoever fills a packet writes the whole byte. */
 enum {
@@ -84,7 +86,7 @@ typedef enum {
 
 typedef struct packet {
     uint8_t *frame;         /* NET_BUFFER_BYTES, word-aligned; begins with the destination MAC */
-    struct packet *next;    /* in the list `spare` or `serial` */
+    struct packet *next;    /* in the list `spare` or `serial`, or that of its driver */
     uint32_t sum;           /* partial sum, meaning by `flags` */
     be32_t peer_address;    /* received: source; to send: destination */
     uint16_t peer_port;     /* likewise, in wire order */
@@ -119,6 +121,30 @@ static inline uint8_t *packet_payload(const packet_t *packet)
  * as it copies, so that the stack need not read the frame again. A frame longer than the buffer is
  * cut off; the stack then drops it as too long. */
 void packet_fill(packet_t *packet, const uint8_t *from, uint32_t bytes);
+
+/* The same, for a driver's loop. */
+INLINE void packet_fill_inline(packet_t *packet, const uint8_t *from, uint32_t bytes)
+{
+    uint8_t *to = packet->frame;
+
+    if (UNLIKELY(bytes > NET_BUFFER_BYTES)) {
+        bytes = NET_BUFFER_BYTES;
+    }
+    packet->length_bytes = (uint16_t)bytes;
+    if (UNLIKELY(bytes < 16)) {
+        packet->flags = 0;
+        (void)checksum_copy(to, from, bytes);
+        return;
+    }
+    packet->flags = PACKET_FRAME_SUMMED;
+    /* The word at 12 is half Ethernet, half IPv4. */
+    uint32_t straddling = get_word(from + 12);
+    put_word(to, get_word(from));
+    put_word(to + 4, get_word(from + 4));
+    put_word(to + 8, get_word(from + 8));
+    put_word(to + 12, straddling);
+    packet->sum = (straddling >> 16) + checksum_copy_words(to + 16, from + 16, bytes - 16);
+}
 
 /* Makes a copy of `bytes` bytes (any alignment) the payload of a packet to send, summing as it
  * copies. False, and the packet unchanged, if they are more than PACKET_PAYLOAD_BYTES. */

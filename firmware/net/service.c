@@ -212,14 +212,15 @@ INLINE net_verdict_t input(net_t *net, packet_t *packet)
 /* What others give back. */
 static __attribute__((noinline)) void take_back_from_rings(net_t *net)
 {
+    net_port_t *port = net_port(net);
     packet_t *packet;
 
     while ((packet = RING_POP(&net->sent)) != NULL) {
-        net_release(net, packet);
+        release(net, port, packet);
     }
     while ((packet = RING_POP(&net->returned)) != NULL) {
         unhold(net, packet);
-        net_release(net, packet);
+        release(net, port, packet);
     }
 }
 
