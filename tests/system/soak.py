@@ -197,18 +197,18 @@ class Account:
 
     @property
     def in_mac(self) -> int:
-        """Packets that a MAC with rings of its own has: room for frames, and frames sent."""
-        places = [self.result.values[name] for name in _PLACES if name in self.result.values]
-        words = struct.iter_unpack("<IIII", b"".join(places))
+        """Packets that the MAC's driver has: in its rings, or in its list of those sent."""
+        if _SENT in self.result.values:
+            return self.listed(_SENT)
+        words = struct.iter_unpack("<IIII", b"".join(self.result.values[name] for name in _PLACES))
         return sum(packet != 0 for _, _, packet, _ in words)
 
-    @property
-    def spare(self) -> int:
-        """Packets in the protocol service's own list."""
+    def listed(self, name: str) -> int:
+        """Packets in a list of which a variable has the first."""
         packets = self.result.values[_PACKETS]
         base = self.program.symbols[_PACKETS].address
         place, _ = member(self.program.path, "packets", ("0", "next"))
-        count, packet = 0, self.number("network.spare")
+        count, packet = 0, self.number(name)
         while packet:
             (packet,) = struct.unpack_from("<I", packets, packet - base + place)
             count += 1
@@ -221,8 +221,9 @@ _KINDS = dict(re.findall(r"^\s*X\((\w+), *(\w+)\)", _COUNTERS_H, re.MULTILINE))
 #: The packets of the network interface; those of serial ports have the same name.
 _PACKETS = "packets in local memory"
 _RINGS = ("free", "received", "transmit", "sent", "supply", "outbox", "returned")
-#: Of a MAC with rings of its own: buffer, word, packet, next.
+#: Where a driver has packets: rings of buffer, word, packet, next, or a list.
 _PLACES = ("network_mac.receive_ring", "network_mac.transmit_ring")
+_SENT = "network_mac.sent"
 #: Frames that the driver has moved, by which kind of MAC it is.
 _MOVED = {
     False: ("network_mac.received", "network_mac.transmitted"),
@@ -254,7 +255,7 @@ def run(system, frames: list[Frame], uart: Iterable[UartBytes | UartBreak] = ())
         Frame(udp_frame(b"1 ifconfig", COMMAND_PORT), cycle=last),
     ]
     by_dma = system.simulation.model.params.soc.eth_dma
-    places = _PLACES if by_dma else ()
+    places = _PLACES if by_dma else (_SENT,)
     result = system.run(
         cycles=last + 2 * QUIET_CYCLES,
         frames=[*frames, *question],
@@ -291,7 +292,7 @@ def check_stack(account: Account) -> None:
     homes = {
         "receive": account.waiting("free"),
         "application": account.waiting("supply"),
-        "protocol": account.spare,
+        "protocol": account.listed("network.spare"),
     }
     for ring in ("received", "transmit", "outbox", "returned"):
         assert account.waiting(ring) == 0, ring
