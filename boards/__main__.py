@@ -57,8 +57,10 @@ def main() -> None:
 def list_boards() -> None:
     """The boards there are."""
     table = Table()
-    for name in ("board", "", "FPGA", "clock MHz", "Ethernet", "serial ports"):
-        table.add_column(name)
+    # What other commands take is on one line, also where the terminal is narrow.
+    table.add_column("board", no_wrap=True, overflow="fold")
+    for name in ("", "FPGA", "clock MHz", "Ethernet", "serial ports"):
+        table.add_column(name, overflow="fold")
     for board in BOARDS.values():
         clock = f"{board.soc.sys_clk_hz / 1e6:g}"
         ports = str(board.soc.uarts)

@@ -9,6 +9,7 @@ from pathlib import Path
 import serial
 from rich.table import Table
 
+from tierv.sim.file_arguments import write_text
 from tierv.sim.firmware import compile_firmware
 from tierv.sim.model import Model, ModelParams, build_model, simulation_params
 from tierv.sim.paths import BuildError, build_root
@@ -85,10 +86,10 @@ def run_simulated(model: Model, defines: tuple[str, ...] = ()) -> Selftest:
 def table(board: Board, found: Selftest | None, simulated: Selftest | None) -> Table:
     """Cycles on the board, in simulation, or both."""
     shown = Table(title=f"{board.title}: cycles", title_justify="left")
-    shown.add_column("")
+    shown.add_column("", overflow="fold")
     columns = [(name, one) for name, one in (("board", found), ("simulated", simulated)) if one]
     for name, _ in columns:
-        shown.add_column(name, justify="right")
+        shown.add_column(name, justify="right", overflow="fold")
     names = dict.fromkeys(name for _, one in columns for name in one.figures)
     for name in names:
         values = (one.figures.get(name) for _, one in columns)
@@ -100,4 +101,4 @@ def write(path: Path, board: Board, found: Selftest | None, simulated: Selftest 
     """Write what was told as JSON, by where."""
     told = {"board": found, "simulated": simulated}
     lines = {name: one.as_json() for name, one in told.items() if one is not None}
-    path.write_text(json.dumps({"name": board.name} | lines, indent=1) + "\n")
+    write_text(path, json.dumps({"name": board.name} | lines, indent=1) + "\n")

@@ -1,7 +1,8 @@
 /* Alarms: functions that are called at a cycle to come, all by one timer (LiteX's timer0).
  *
- * alarm_set() and alarm_cancel() may be called wherever; an alarm rings in the tier that serves the
- * timer's line, and mostly kicks the line that is concerned (irq_kick()).
+ * alarm_set() and alarm_cancel() may be called wherever, but not within context_lock_all(), which they use themselves,
+ * nor by a service that is apart (irq_set_apart()). An alarm rings in the tier that serves the timer's line, and mostly
+ * kicks the line that is concerned (irq_kick()).
  */
 #ifndef TIERV_ALARM_H
 #define TIERV_ALARM_H
@@ -28,7 +29,7 @@ void alarm_set(alarm_t *alarm, uint32_t cycles);
 /* Has an alarm that has just rung ring again, `cycles` after it was due. */
 void alarm_repeat(alarm_t *alarm, uint32_t cycles);
 
-/* It won't ring; it may be ringing. */
+/* It won't ring; it may be ringing, and is set again if it then sets itself. */
 void alarm_cancel(alarm_t *alarm);
 
 /* Cycles, modulo 2^32. */

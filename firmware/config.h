@@ -75,7 +75,8 @@
 
 /* Per cent of the processor that stay with the application however many frames come. What is left of an
  * interval of so many microseconds the services may use at once; then received frames wait for as long as
- * one. They look at the clock every so many frames. 0 per cent: the network goes first always. */
+ * one. They look at the clock every so many frames. 0 per cent: the network goes first always. What is left of an
+ * interval must be more than what looking takes (apps/share.c). */
 #ifndef APPLICATION_SHARE_PERCENT
 #define APPLICATION_SHARE_PERCENT 0
 #endif
@@ -289,22 +290,25 @@ _Static_assert(NET_TRANSMIT_SLOTS >= NET_PACKETS + NET_SERIAL_PACKETS + NET_COPY
               "NET_TRANSMIT_SLOTS must hold all packets and those of serial ports");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(ETHMAC_DMA_RECEIVE) && ETHMAC_DMA_RECEIVE <= 256,
               "ETHMAC_DMA_RECEIVE must be a power of two up to 256");
-_Static_assert(CONFIG_IS_POWER_OF_TWO(ETHMAC_DMA_TRANSMIT) && ETHMAC_DMA_TRANSMIT <= 256,
-              "ETHMAC_DMA_TRANSMIT must be a power of two up to 256");
+/* With one, the last is the first: nobody would be told that it is free again. */
+_Static_assert(CONFIG_IS_POWER_OF_TWO(ETHMAC_DMA_TRANSMIT) && ETHMAC_DMA_TRANSMIT >= 2
+                  && ETHMAC_DMA_TRANSMIT <= 256,
+              "ETHMAC_DMA_TRANSMIT must be a power of two from 2 to 256");
 _Static_assert(ETHMAC_DMA_BATCH > 0 && ETHMAC_DMA_BATCH < ETHMAC_DMA_RECEIVE,
               "ETHMAC_DMA_BATCH must leave descriptors to those that come meanwhile");
 _Static_assert(ETHMAC_DMA_BATCH_US > 0 && ETHMAC_DMA_BATCH_US <= 1000,
               "ETHMAC_DMA_BATCH_US must be from 1 to 1000");
 _Static_assert(NET_DRIVER_SUMS == 0 || NET_DRIVER_SUMS == 1, "NET_DRIVER_SUMS must be 0 or 1");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_SOCKET_SLOTS), "UDP_SOCKET_SLOTS must be a power of two");
-_Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_BUCKETS), "UDP_BUCKETS must be a power of two");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(UDP_BUCKETS) && UDP_BUCKETS <= 256,
+              "UDP_BUCKETS must be a power of two up to 256");
 _Static_assert(ARP_ENTRIES > 0 && ARP_ENTRIES <= 255, "ARP_ENTRIES must be from 1 to 255");
 _Static_assert(ARP_TRIES > 0 && ARP_TRIES <= 255, "ARP_TRIES must be from 1 to 255");
 _Static_assert(ARP_LIFETIME_S > 0 && ARP_LIFETIME_S <= 65535,
               "ARP_LIFETIME_S must be from 1 to 65535");
 _Static_assert(CONFIG_IS_POWER_OF_TWO(UART_RING_BYTES), "UART_RING_BYTES must be a power of two");
-_Static_assert(CONFIG_IS_POWER_OF_TWO(SERIAL_RING_CHARACTERS),
-              "SERIAL_RING_CHARACTERS must be a power of two");
+_Static_assert(CONFIG_IS_POWER_OF_TWO(SERIAL_RING_CHARACTERS) && SERIAL_RING_CHARACTERS >= 4,
+              "SERIAL_RING_CHARACTERS must be a power of two that holds three at once, 4 or more");
 _Static_assert(LIN_NODES >= 0 && LIN_NODES <= 16, "LIN_NODES must be from 0 to 16");
 _Static_assert(LIN_FRAMES > 2 && LIN_FRAMES <= 62, "LIN_FRAMES must be from 3 to 62");
 _Static_assert(LIN_SLOTS > 0 && LIN_SLOTS <= 255, "LIN_SLOTS must be from 1 to 255");
@@ -318,7 +322,7 @@ _Static_assert(TERMINAL_DELIMITER_WATERMARK > 0, "TERMINAL_DELIMITER_WATERMARK m
 _Static_assert(ICMP_ERRORS_PER_S >= 0, "ICMP_ERRORS_PER_S must not be negative");
 _Static_assert(IGMP_GROUPS > 0, "IGMP_GROUPS must not be 0");
 _Static_assert(NETWORK_DHCP == 0 || NETWORK_DHCP == 1, "NETWORK_DHCP must be 0 or 1");
-_Static_assert(DHCP_SPREAD_S > 0, "DHCP_SPREAD_S must not be 0");
+_Static_assert(DHCP_SPREAD_S > 0 && DHCP_SPREAD_S <= 65535, "DHCP_SPREAD_S must be from 1 to 65535");
 _Static_assert(DHCP_TRIES > 0 && DHCP_TRIES <= 255, "DHCP_TRIES must be from 1 to 255");
 _Static_assert(IPV4_TTL > 0 && IPV4_TTL <= 255, "IPV4_TTL must be from 1 to 255");
 _Static_assert(IPV4_MULTICAST_TTL >= 0 && IPV4_MULTICAST_TTL <= 255,

@@ -11,6 +11,10 @@
  * it with interrupts enabled again: a nested software interrupt. In the polled variant everything
  * runs from context_wait(). Which one it is is decided when the firmware is built (CONTEXT in the
  * Makefile); the other files are the same.
+ *
+ * Stacks: 2 KiB for the protocol service and for TIER_INTERRUPT (STACK_BYTES of boot/tiers.c), 1 KiB for each tier above
+ * (irq/tiers.c), and 2 KiB or more, all that is left, for the application, on which with one context the services run
+ * too. Nobody notices when one overflows. What C keeps for each thread, like errno, is one for all.
  */
 #ifndef TIERV_CONTEXT_H
 #define TIERV_CONTEXT_H

@@ -12,8 +12,9 @@
  * the service of one with a lower priority that is not brief; polled, context_wait() serves them one
  * after the other.
  *
- * The application's interrupt_service() is `irq_dispatch(TIER_INTERRUPT)`, and its protocol_service()
- * begins with irq_dispatch_protocol().
+ * The application's interrupt_service() is `irq_dispatch(TIER_INTERRUPT)`; with tiers nobody calls it behind
+ * irq_start(), whose loops do the same. Its protocol_service() begins with irq_dispatch_protocol(). A service runs on
+ * the stack of its tier (context.h).
  */
 #ifndef TIERV_IRQ_H
 #define TIERV_IRQ_H

@@ -224,7 +224,11 @@ def run(
 def interactive(
     firmware, bios, mac, ip, network, tap_name, socket_path, pcap, jtag_port, **hardware
 ) -> None:
-    """Console on this terminal, Ethernet on a TAP device (root) or a UNIX socket."""
+    """Console on this terminal, Ethernet on a TAP device (root) or a UNIX socket.
+
+    The exit status is the firmware's exit code, 255 for a higher one, if it ends the simulation; an
+    exception that it does not expect is 64 and the cause.
+    """
     if jtag_port is not None and not hardware["debug"]:
         raise click.UsageError("--jtag-port needs --debug")
     if firmware and bios:
@@ -253,8 +257,9 @@ def interactive(
         pcap=pcap,
         jtag_port=JTAG_PORT if jtag_port is None else jtag_port,
     )
-    click.echo(f"\nended by {end.name.lower()}")
-    sys.exit(int(end is RunEnd.ERROR))
+    code = f", exit code {end.exit_code}" if end.reason is RunEnd.EXIT else ""
+    click.echo(f"\nended by {end.reason.name.lower()}{code}")
+    sys.exit(1 if end.reason is RunEnd.ERROR else min(end.exit_code, 255))
 
 
 main.add_command(run_elf)

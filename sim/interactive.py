@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import fcntl
+import json
 import os
 import signal
 import socket
@@ -150,6 +151,15 @@ def open_network(kind: Network, name: str, path: Path, host_address: str) -> Ite
         yield port
 
 
+@dataclass(frozen=True)
+class End:
+    """How an interactive run came to its end."""
+
+    reason: RunEnd
+    #: The firmware's, if that ended it, or 0.
+    exit_code: int = 0
+
+
 @contextlib.contextmanager
 def raw_terminal() -> Iterator[None]:
     """Every key goes to the board, while the standard input is a terminal."""
@@ -193,7 +203,7 @@ def run_interactively(
     socket_path: Path | None = None,
     pcap: Path | None = None,
     jtag_port: int = JTAG_PORT,
-) -> RunEnd:
+) -> End:
     """Run a program until the user types Ctrl-] or firmware ends it.
 
     A SoC with external debug has its JTAG on ``jtag_port``, as OpenOCD's remote_bitbang. Raises
@@ -209,11 +219,13 @@ def run_interactively(
     with (
         _left_in_order(),
         tempfile.NamedTemporaryFile(prefix="tierv-", suffix=".bin") as image,
+        tempfile.NamedTemporaryFile(prefix="tierv-", suffix=".json") as summary,
         open_network(network, tap_name, path, soc.remote_ip) as port,
     ):
         image.write(Simulation(model).image(program, {}))
         image.flush()
         command = [str(model.program), "--image", image.name, "--console", "--text"]
+        command += ["--summary", summary.name]
         if port.fd is not None:
             command += ["--network-fd", str(port.fd)]
         if soc.debug:
@@ -230,4 +242,7 @@ def run_interactively(
         finally:
             # The harness shares the terminal, and leaves it not blocking.
             os.set_blocking(sys.stdin.fileno(), blocking)
-    return RunEnd(status) if status in list(RunEnd) else RunEnd.ERROR
+        reason = RunEnd(status) if status in list(RunEnd) else RunEnd.ERROR
+        if reason is RunEnd.ERROR:
+            return End(reason)
+        return End(reason, json.loads(Path(summary.name).read_text())["exit_code"])

@@ -44,11 +44,14 @@ class Selftest:
             found = {record.values["first_result"], record.values["result"]}
             if found != {EXPECTED[record.name]}:
                 wrong.append(f"kernel {record.name} found something else")
-        wrong += [
-            f"{record.values['missed']} interrupts of the instrument were missed"
-            for record in self.of("switch")
-            if record.values.get("missed")
-        ]
+        for record in self.of("switch"):
+            values = record.values
+            if not values.get("ready", True):
+                wrong.append("the instrument did not get ready")
+            elif values.get("missed"):
+                wrong.append(f"{values['missed']} interrupts of the instrument were missed")
+            elif not values["samples"]:
+                wrong.append("no interrupt of the instrument came")
         return wrong
 
     @property

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from tierv.rtl.params import CoreParams
+from tierv.rtl.params import MAX_LOCAL_BYTES, MIN_LOCAL_BYTES, CoreParams
 
 from . import map as soc_map
 from .echo_instrument import MAX_BINS
@@ -22,8 +22,10 @@ CONSOLE_FIFO_BYTES = 16
 
 #: A local memory that is filled consists of whole block RAMs: eight for each byte of two words.
 FILLED_STEP_BYTES = 16 << 10
-#: Bytes that each memory must have.
-_LEAST_BYTES = {"rom": 0, "sram": 0, "main_ram": 0, "itcm": 1 << 10, "dtcm": 1 << 10}
+#: Memories that there may be; Migen's have two words at the least.
+_OPTIONAL_MEMORIES = ("rom", "sram", "main_ram")
+_LEAST_BYTES = 8
+_LOCAL_MEMORIES = ("itcm", "dtcm")
 
 #: Of the network that firmware takes its address for until DHCP says another
 #: (``firmware/apps/network.c``).
@@ -74,7 +76,7 @@ class SocParams:
     mac_address: str = "10:e2:d5:00:00:01"
     local_ip: str = "192.168.1.50"
     remote_ip: str = "192.168.1.100"
-    #: Bytes of the memories, powers of two; 0: there is none.
+    #: Bytes of the memories, powers of two from 8 on; 0: there is none.
     rom_bytes: int = soc_map.SIZES["rom"]
     sram_bytes: int = soc_map.SIZES["sram"]
     main_ram_bytes: int = soc_map.SIZES["main_ram"]
@@ -86,11 +88,12 @@ class SocParams:
     icache_bytes: int = 0
     dcache_bytes: int = 0
     cache_line_bytes: int = CoreParams.cache_line_bytes
-    #: Of the local memories, which this project's core has; multiples of 16 KiB if they are filled
-    #: with a program.
+    #: Of the local memories, which this project's core has, 1 KiB to 16 MiB: powers of two, or
+    #: multiples of 16 KiB if they are filled with a program.
     itcm_bytes: int = soc_map.SIZES["itcm"]
     dtcm_bytes: int = soc_map.SIZES["dtcm"]
-    #: The local memories hold a program when the FPGA has been configured; the core starts in it.
+    #: The local memories hold a program when the FPGA has been configured; the core starts in it,
+    #: also if there is a ROM.
     filled_memories: bool = False
     #: The core starts in ``rom`` all the same: there is a BIOS in it.
     bios: bool = False
@@ -105,7 +108,11 @@ class SocParams:
     mailbox: bool = False
 
     def __post_init__(self) -> None:
-        soc_map.lines(self.uarts if _is_integer(self.uarts) else -1)
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(one.default, bool) and not isinstance(value, bool):
+                raise ValueError(f"{one.name} must be True or False, not {value!r}")
+        self._check("uarts", 0, soc_map.MAX_UARTS)
         self._check("sys_clk_hz", 1_000_000, 1_000_000_000)
         self._check("uart_baud", *baud_range(self.sys_clk_hz))
         self._check("uart_receive_bytes", 1, MAX_DEPTH)
@@ -115,23 +122,16 @@ class SocParams:
             offset = self._check("flash_boot_offset", 0, soc_map.room("spiflash") - 1)
             if offset % 4:
                 raise ValueError(f"flash_boot_offset must be a multiple of 4, not {offset!r}")
-        if self.eth_bits_per_second not in (FAST_ETHERNET, GIGABIT_ETHERNET):
+        rate = self.eth_bits_per_second
+        if not _is_integer(rate) or rate not in (FAST_ETHERNET, GIGABIT_ETHERNET):
             raise ValueError(
-                f"eth_bits_per_second must be {FAST_ETHERNET} or {GIGABIT_ETHERNET},"
-                f" not {self.eth_bits_per_second!r}"
+                f"eth_bits_per_second must be {FAST_ETHERNET} or {GIGABIT_ETHERNET}, not {rate!r}"
             )
         for name in ("eth_rx_slots", "eth_tx_slots"):
             slots = self._check(name, MIN_ETH_SLOTS, MAX_ETH_SLOTS)
             if slots & (slots - 1):
                 raise ValueError(f"{name} must be a power of two, not {slots!r}")
-        for name, least in _LEAST_BYTES.items():
-            size = self._check(f"{name}_bytes", least, soc_map.room(name))
-            if name in ("itcm", "dtcm") and self.filled_memories and not self.bios:
-                if size % FILLED_STEP_BYTES:
-                    step = FILLED_STEP_BYTES
-                    raise ValueError(f"{name}_bytes must be a multiple of {step}, not {size!r}")
-            elif size & (size - 1):
-                raise ValueError(f"{name}_bytes must be a power of two, not {size!r}")
+        self._check_memories()
         if self.debug and self.cpu != "tierv":
             raise ValueError(f"debug must be False with the CPU {self.cpu!r}, not {self.debug!r}")
         if not self.sdram and not self.sdram_masks:
@@ -146,6 +146,8 @@ class SocParams:
         CoreParams(**self.caches, debug=self.debug)
         if self.bios and not self.rom_bytes:
             raise ValueError("rom_bytes must not be 0 with bios: it is where the BIOS is")
+        if self.bios and not self.sram_bytes:
+            raise ValueError("sram_bytes must not be 0 with bios: it has its variables there")
         if not self.rom_bytes and not self.filled_memories:
             raise ValueError("rom_bytes must not be 0 without filled_memories: nothing to start in")
         if self.filled_memories and self.cpu != "tierv":
@@ -192,9 +194,25 @@ class SocParams:
             f"{name}{number}": byte for name, data in named for number, byte in enumerate(data, 1)
         }
 
+    def _check_memories(self) -> None:
+        for name in _OPTIONAL_MEMORIES:
+            size = self._check(f"{name}_bytes", 0, soc_map.room(name))
+            if size & (size - 1) or 0 < size < _LEAST_BYTES:
+                raise ValueError(
+                    f"{name}_bytes must be 0 or a power of two from {_LEAST_BYTES} on, not {size!r}"
+                )
+        for name in _LOCAL_MEMORIES:
+            size = self._check(f"{name}_bytes", MIN_LOCAL_BYTES, MAX_LOCAL_BYTES)
+            if self.filled_memories and not self.bios:
+                if size % FILLED_STEP_BYTES:
+                    step = FILLED_STEP_BYTES
+                    raise ValueError(f"{name}_bytes must be a multiple of {step}, not {size!r}")
+            elif size & (size - 1):
+                raise ValueError(f"{name}_bytes must be a power of two, not {size!r}")
+
     def _check_mac(self) -> None:
         mac = self.mac_address
-        if not _MAC_ADDRESS.fullmatch(mac):
+        if not isinstance(mac, str) or not _MAC_ADDRESS.fullmatch(mac):
             raise ValueError(f"mac_address must be like 10:e2:d5:00:00:01, not {mac!r}")
         data = bytes.fromhex(mac.replace(":", ""))
         if data[0] & _GROUP or not any(data):
@@ -203,7 +221,8 @@ class SocParams:
     def _check_ip(self, name: str) -> None:
         text = getattr(self, name)
         try:
-            address = ipaddress.IPv4Address(text)
+            # An integer or an object would be an address, too, but not to LiteX.
+            address = ipaddress.IPv4Address(text if isinstance(text, str) else repr(text))
         except ValueError:
             raise ValueError(f"{name} must be an IPv4 address, not {text!r}") from None
         network = ipaddress.IPv4Network((text, PREFIX_BITS), strict=False)

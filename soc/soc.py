@@ -204,6 +204,10 @@ class TierVSoC(SoCCore):
         if self.params.filled_memories:
             self.cpu.filled_memories = True
             self.add_config("FILLED_MEMORIES")
+            if not self.params.bios:
+                # If there is a ROM, LiteX has the core start in it, whatever it is told.
+                self.cpu.set_reset_address(soc_map.ORIGINS["itcm"])
+                self.add_config("CPU_RESET_ADDR", soc_map.ORIGINS["itcm"], check_duplicate=False)
         parameters = getattr(self.cpu, "parameters", None)
         if isinstance(parameters, CoreParams):
             lines = soc_map.line_count(self.params.uarts)
@@ -226,8 +230,12 @@ class TierVSoC(SoCCore):
 
     def _add_flash(self) -> None:
         """Connect the SPI flash, and tell a BIOS where in it a program is."""
-        self.add_spi_flash(**self.spi_flash())
-        address = soc_map.ORIGINS["spiflash"] + self.params.flash_boot_offset
+        options = self.spi_flash()
+        offset, size = self.params.flash_boot_offset, options["module"].total_size
+        if offset >= size:
+            raise ValueError(f"flash_boot_offset must be below {size}, the flash's, not {offset!r}")
+        self.add_spi_flash(**options)
+        address = soc_map.ORIGINS["spiflash"] + offset
         self.add_constant("FLASH_BOOT_ADDRESS", address)
 
     def _add_console(self) -> None:

@@ -9,7 +9,7 @@
 
 /* A line may need a '\r' more than it has bytes. */
 _Static_assert(2 * (COMMAND_LINE_BYTES + 1) <= UART_RING_BYTES,
-               "a line and the prompt must fit into the serial port's ring");
+               "UART_RING_BYTES must hold a line and the prompt");
 
 static uart_t *console_uart;
 /* What does not fit is only counted: command_begin() refuses the line then. */

@@ -10,6 +10,10 @@
 /* After so many bytes of frames a line that is more urgent comes first. */
 enum { MOST_BYTES = 512 };
 
+/* Between two of them there is time for what each asks for. */
+_Static_assert(NETWORK_SECOND_CYCLES >= 10000 && NETWORK_SECOND_CYCLES <= ALARM_MAX_CYCLES,
+              "NETWORK_SECOND_CYCLES must be from 10000 to 2^30, the longest time of an alarm");
+
 enum { REFILL_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * NETWORK_REFILL_US };
 
 #if NETWORK_MAC_IN_PROTOCOL

@@ -15,6 +15,19 @@ enum { INTERVAL_CYCLES = CONFIG_CLOCK_FREQUENCY / 1000000 * APPLICATION_SHARE_IN
 /* What is owed beyond that is forgotten: the clock may have come round while nobody counted. */
 enum { MOST_OWED_CYCLES = CONFIG_CLOCK_FREQUENCY / 10 };
 
+/* In an interval the services look whether frames may go on. If that took all they have, none ever would. */
+#if defined(CONFIG_CPU_TYPE_TIERV)
+enum { LEAST_CYCLES = 2000 };
+#elif TIER_HAS_CSRS
+enum { LEAST_CYCLES = 5000 };
+#else
+enum { LEAST_CYCLES = 20000 };
+#endif
+_Static_assert(APPLICATION_SHARE_PERCENT == 0
+                  || (100 - APPLICATION_SHARE_PERCENT) * (INTERVAL_CYCLES / 100) >= LEAST_CYCLES,
+              "APPLICATION_SHARE_INTERVAL_US must be longer: what APPLICATION_SHARE_PERCENT leaves of it to the "
+              "services is less than LEAST_CYCLES");
+
 #if defined(CONTEXT_TIERS) && !TIERV_HAS_COUNTERS
 _Static_assert(APPLICATION_SHARE_PERCENT == 0,
               "APPLICATION_SHARE_PERCENT must be 0 in a core with tiers and without counters");

@@ -28,12 +28,14 @@ _start:
     addi    t1, t1, 4
 4:  bltu    t1, t2, 3b
 #endif
+    # There is always something: at least what a context needs.
     la      t0, _bss_start
     la      t1, _bss_end
-    j       2f
 1:  sw      zero, 0(t0)
     addi    t0, t0, 4
-2:  bltu    t0, t1, 1b
+    bltu    t0, t1, 1b
+    # What C calls a thread's own, like errno, all tiers share.
+    la      tp, _tls_start
     call    main
     # main() does not return; if it does, that is the exit code.
     call    exit_run
@@ -51,8 +53,16 @@ tier_entry:
 .option norelax
     la      gp, __global_pointer$
 .option pop
-    la      t0, .L_trap
-    csrw    mtvec, t0
+    jal     t0, 1f
+
+# An exception that nobody expects ends the run.
+.L_trap:
+    csrr    a0, mcause
+    csrr    a1, mepc
+    j       unexpected_trap
+
+1:  csrw    mtvec, t0
+    la      tp, _tls_start
     csrr    sp, mscratch
     lw      t0, 0(sp)
     lw      a0, 4(sp)
@@ -60,12 +70,5 @@ tier_entry:
     li      ra, 0
     jr      t0
 .size tier_entry, . - tier_entry
-
-# An exception that nobody expects ends the run.
-.balign 4
-.L_trap:
-    csrr    a0, mcause
-    csrr    a1, mepc
-    j       unexpected_trap
 
 #endif

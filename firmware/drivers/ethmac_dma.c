@@ -5,7 +5,7 @@
 #include "drivers/ethmac.h"
 #include "mmio.h"
 
-_Static_assert(NET_BUFFER_BYTES < 1 << ETHDMA_LENGTH_BITS, "a descriptor must hold a buffer's length");
+_Static_assert(NET_BUFFER_BYTES < 1 << ETHDMA_LENGTH_BITS, "NET_BUFFER_BYTES must fit into a descriptor");
 
 enum {
     EVENT_RECEIVED = 1 << CSR_ETHDMA_EV_PENDING_RECEIVED_OFFSET,
@@ -152,6 +152,8 @@ void ethmac_set_batch(ethmac_t *mac, uint32_t frames)
 void ethmac_acknowledge(void)
 {
     mmio_write(CSR_ETHDMA_EV_PENDING_ADDR, EVENT_RECEIVED | EVENT_SENT);
+    /* The descriptors, which are looked at next, are in local memory: without this they might be before it. */
+    mmio_wait();
 }
 
 void ethmac_hush(void)

@@ -7,7 +7,9 @@
 #include "drivers/bus_copy.h"
 #include "mmio.h"
 
-_Static_assert(ETHMAC_SLOT_SIZE >= NET_BUFFER_BYTES, "a slot must hold a frame");
+_Static_assert(NET_BUFFER_BYTES <= ETHMAC_SLOT_SIZE,
+              "NET_BUFFER_BYTES must not exceed a slot of the MAC");
+_Static_assert(NET_DRIVER_SUMS == 0, "NET_DRIVER_SUMS must be 0: the MAC with slots sums nothing");
 
 enum { EVENT = 1 };
 

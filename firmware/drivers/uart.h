@@ -25,7 +25,7 @@ uint32_t uart_set_baud(uart_t *uart, uint32_t baud);
 bool uart_service(uart_t *uart);
 
 /* Application: queues up to `bytes` bytes and returns how many. Afterwards the interrupt service
- * must run: context_post_interrupt(). */
+ * must run: irq_run() of the line that calls uart_service(), or context_run_interrupt() without a table of lines. */
 uint32_t uart_write(uart_t *uart, const void *data, uint32_t bytes);
 
 /* Application: takes up to `bytes` bytes and returns how many. */

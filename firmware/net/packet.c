@@ -12,6 +12,7 @@ bool packet_write(packet_t *packet, const void *from, uint32_t bytes)
     }
     packet->sum = checksum_copy(packet_payload(packet), from, bytes);
     packet->payload_bytes = (uint16_t)bytes;
-    packet->flags = PACKET_PAYLOAD_SUMMED;
+    /* A reply to what was sent to many has another source than that. */
+    packet->flags = (uint8_t)((packet->flags & PACKET_BROADCAST) | PACKET_PAYLOAD_SUMMED);
     return true;
 }

@@ -147,7 +147,8 @@ INLINE void packet_fill_inline(packet_t *packet, const uint8_t *from, uint32_t b
 }
 
 /* Makes a copy of `bytes` bytes (any alignment) the payload of a packet to send, summing as it
- * copies. False, and the packet unchanged, if they are more than PACKET_PAYLOAD_BYTES. */
+ * copies: who changes or adds something afterwards clears PACKET_PAYLOAD_SUMMED in `flags`, or the checksum is
+ * wrong. False, and the packet unchanged, if they are more than PACKET_PAYLOAD_BYTES. */
 bool packet_write(packet_t *packet, const void *from, uint32_t bytes);
 
 #endif

@@ -37,6 +37,8 @@ typedef struct {
     struct {                                                                                       \
         ring_t ring;                                                                               \
         void *slots[slots_];                                                                       \
+        _Static_assert((slots_) > 0 && ((slots_) & ((slots_) - 1)) == 0,                           \
+                       "slots of a RING must be a power of two");                                  \
     }
 
 #define RING_SLOTS(queue) ((uint32_t)(sizeof((queue)->slots) / sizeof((queue)->slots[0])))

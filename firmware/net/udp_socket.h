@@ -111,16 +111,17 @@ static inline packet_t *udp_receive(udp_socket_t *socket)
     return RING_POP(&socket->inbox);
 }
 
-/* Gives back a packet from udp_receive() or udp_reserve(). Post to the protocol tier after it. */
+/* Gives back a packet from udp_receive() or udp_reserve(). context_run_protocol() after it, or after several. */
 void udp_release(net_t *net, packet_t *packet);
 
 /* An empty packet to write a datagram into (packet_write(), or packet_payload() and payload_bytes),
- * or NULL: then try again later. */
+ * or NULL: then again after context_run_protocol(), for what has been sent comes back when the protocol service
+ * runs, and later if it is still on its way. */
 packet_t *udp_reserve(net_t *net);
 
 /* Hands a packet from udp_reserve(), or one from udp_receive() whose payload may be rewritten, over
  * to be sent to the connected peer or to the given one (port in host order). Unless the result is
- * UDP_OK it is still the caller's. Post to the protocol tier after it. What can't be sent is then
+ * UDP_OK it is still the caller's. context_run_protocol() after it, or after several. What can't be sent is then
  * counted in UDP_SEND_DROP counters. */
 udp_result_t udp_send(net_t *net, const udp_socket_t *socket, packet_t *packet);
 udp_result_t udp_send_to(net_t *net, const udp_socket_t *socket, packet_t *packet, be32_t address,

@@ -60,7 +60,7 @@ class SerialClient:
                 if select.select([self.control], [], [], left)[0]:
                     answers = self._receive(sequence)
                     if answers is not None:
-                        return protocol.check(commands, answers)
+                        return protocol.check(self.port, commands, answers)
         raise self.control.no_answer("terminal server")
 
     def _receive(self, sequence: int) -> list[Item] | None:
@@ -93,9 +93,10 @@ class SerialClient:
         answers = self.request(*(protocol.number(*setting) for setting in settings))
         return [answer.number for answer in answers]
 
-    def take_data_here(self) -> None:
-        """From now on the port's data come to this client."""
-        self.request(protocol.peer(bytes(4), self.data.own_port))
+    def take_data_here(self) -> bytes:
+        """From now on the port's data come to this client; the value of ``PEER`` that says so."""
+        (answer,) = self.request(protocol.peer(bytes(4), self.data.own_port))
+        return answer.value
 
     def counters(self) -> dict[str, int]:
         """Counters of the port."""

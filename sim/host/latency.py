@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..cyclictest import Histogram, from_text
-from ..file_arguments import NEW_FILE, check_outputs
+from ..file_arguments import NEW_FILE, check_outputs, write_text
 from .board_commands import answer_of, board_options
 
 _COLUMNS = ("hardware", "software")
@@ -18,7 +18,7 @@ _COLUMNS = ("hardware", "software")
 def _table(histograms: list[Histogram]) -> Table:
     table = Table(title="latency, cycles", title_justify="left")
     for name in ("seen by", "samples", "min", "mean", "max", "s.d.", "beyond the bins"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")
     for name, found in zip(_COLUMNS, histograms, strict=True):
         numbers = (found.total, found.minimum, f"{found.mean:.3f}", found.maximum)
         table.add_row(
@@ -64,7 +64,8 @@ def _drawable(context, parameter, path: Path | None) -> Path | None:
 def latency(ip: str, udp_port: int, text: Path | None, plot: Path | None) -> None:
     """Show what a board's latency instrument has measured.
 
-    The text has the form of cyclictest's histograms. `ask latency start ...` begins a run.
+    The text has the form of cyclictest's histograms. `ask latency start ...` begins a run; while it
+    lasts each line of the text is of its own moment, so that counts and sums differ a little.
     """
     check_outputs([], [text, plot])
     found = answer_of(ip, udp_port, ("latency", "show"))
@@ -75,7 +76,7 @@ def latency(ip: str, udp_port: int, text: Path | None, plot: Path | None) -> Non
     if len(histograms) != len(_COLUMNS):
         raise click.ClickException(f"the board has {len(histograms)} histograms, not 2")
     if text is not None:
-        text.write_text(found)
+        write_text(text, found)
     if plot is not None:
         if not all(histogram.counts for histogram in histograms):
             raise click.ClickException("there is nothing to draw: no samples yet")

@@ -181,6 +181,8 @@ def _command(code: int) -> str:
 
 
 def _reason(reason: int) -> str:
+    if reason == Reason.BAD_PORT:
+        return "there is none, or it is a LIN node"
     known = Reason(reason).name if reason in list(Reason) else str(reason)
     return known.lower().replace("_", " ")
 
@@ -230,6 +232,12 @@ def peer(address: bytes, port: int) -> Item:
     return Item(Command.PEER, struct.pack(">4sH", address, port))
 
 
+def peer_text(value: bytes) -> str:
+    """The value of ``PEER`` as text; empty if there is none."""
+    address, port = struct.unpack(">4sH", value)
+    return f"{'.'.join(map(str, address))}:{port}" if port else ""
+
+
 def encode(port: int, sequence: int, items: Iterable[Item]) -> bytes:
     """A control datagram."""
     parts = [bytes([VERSION, port, sequence])]
@@ -255,8 +263,8 @@ def decode(data: bytes) -> tuple[int, int, list[Item]]:
     return data[1], data[2], items
 
 
-def check(commands: Sequence[Item], answers: Sequence[Item]) -> list[Item]:
-    """The answers, with the codes of the commands.
+def check(port: int, commands: Sequence[Item], answers: Sequence[Item]) -> list[Item]:
+    """The answers of a serial port, with the codes of the commands.
 
     Raises ``CommandRefusedError`` if one is an error, ``ProtocolError`` if they don't fit.
     """
@@ -264,7 +272,7 @@ def check(commands: Sequence[Item], answers: Sequence[Item]) -> list[Item]:
     for index, answer in enumerate(answers):
         if answer.code == ERROR and len(answer.value) == 2:
             code, reason = answer.value
-            text = _command(code)
+            text = f"serial port {port}" if reason == Reason.BAD_PORT else _command(code)
             if index < len(commands) and commands[index].code == code in _NUMBER_BYTES:
                 text += f" {commands[index].number}"
             refused.append((text, reason))

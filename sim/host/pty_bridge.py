@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import select
@@ -29,12 +30,18 @@ _SETTINGS_S = 0.05
 _QUEUE_S = 0.005
 #: How often a board is looked at that may have restarted.
 _CHECK_S = 1.0
+#: What is asked at the end waits no longer than so many tries.
+_LAST_TRIES = 2
 #: Bytes for a program that does not read them: so many stop the board, so few let it go on.
 _STOP_BYTES, _GO_ON_BYTES = 1 << 16, 1 << 14
 _READ_BYTES = 4096
 
 _RESTARTED = "the board has restarted: speed, stop bits, flow control and peer are made again"
 _TOLD = LineState.BREAK | LineState.FRAMING | LineState.PARITY | LineState.OVERRUN
+
+
+class PortTakenError(HostError):
+    """What programs write to the terminal would be dropped, and nothing comes any more."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,7 @@ class PtyBridge:
         self._say = say
         self._backlog = bytearray()
         self._room = 0
+        self._peer = b""
         self._stops_board = False
         self._running = True
         self._next_look = 0.0
@@ -140,24 +148,33 @@ class PtyBridge:
         client = self._client
         flow = Command.FLOWCONTROL_SUSPEND if self._stops_board else Command.FLOWCONTROL_RESUME
         client.request(Item(flow))
-        client.take_data_here()
+        self._peer = client.take_data_here()
         # The last one: by this a board is known that has restarted.
         client.set_numbers([(Command.SET_LINESTATE_MASK, _TOLD)])
 
     def run(self) -> None:
-        """Serve, behind ``begin``. At the end the board may go on."""
+        """Serve, behind ``begin``. At the end the board may go on, and the port is free for others.
+
+        Raises ``PortTakenError`` if another client has the port's data now.
+        """
         try:
             while self._running:
                 self._turn()
         finally:
-            if self._stops_board:
-                self._release_board()
+            self._leave_board()
 
-    def _release_board(self) -> None:
+    def _leave_board(self) -> None:
+        client = self._client
         try:
-            self._client.request(Item(Command.FLOWCONTROL_RESUME))
+            if client.ask(Command.PEER, tries=_LAST_TRIES)[0].value != self._peer:
+                return
+            if self._stops_board:
+                client.request(Item(Command.FLOWCONTROL_RESUME))
+            nobody = protocol.peer(bytes(4), 0)
+            client.request(protocol.number(Command.SET_LINESTATE_MASK, 0), nobody)
         except (HostError, OSError) as error:
-            self._say(f"the board still sends nothing: {error}")
+            state = "sends nothing" if self._stops_board else "has this host as its peer"
+            self._say(f"the board still {state}: {error}")
 
     def _turn(self) -> None:
         client = self._client
@@ -184,17 +201,20 @@ class PtyBridge:
             return
         try:
             mask, peer = self._client.ask(Command.SET_LINESTATE_MASK, Command.PEER, tries=1)
-            # Data may have come before this: then the peer is ours, but nothing else is.
-            has_restarted = mask.number != _TOLD or not any(peer.value)
         except (HostError, OSError):
             # Who needs the board will tell.
-            has_restarted = False
-        self._next_check = time.monotonic() + _CHECK_S
-        if has_restarted:
+            return
+        finally:
+            self._next_check = time.monotonic() + _CHECK_S
+        # Data may have come before this: then the peer is ours, but nothing else is.
+        if mask.number != _TOLD or not any(peer.value):
             self._say(_RESTARTED)
             self._room = 0
             self._make(_commands(self._settings))
             self._take_port()
+        elif peer.value != self._peer:
+            port, other = self._client.port, protocol.peer_text(peer.value)
+            raise PortTakenError(f"{other} has taken serial port {port}")
 
     def _has_room(self) -> bool:
         if self._room == 0:
@@ -258,6 +278,18 @@ class PtyBridge:
             self._room = 0
 
 
+def check_link(link: Path | None) -> None:
+    """Raises ``OSError`` naming a link that can't be made; None is no link."""
+    if link is None:
+        return
+    if link.exists() or link.is_symlink():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(link))
+    if not link.parent.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(link.parent))
+    if not os.access(link.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(link.parent))
+
+
 @contextlib.contextmanager
 def linked(path: Path, link: Path | None) -> Iterator[Path]:
     """A symbolic link to the terminal while it lasts; the terminal itself without one.
@@ -271,4 +303,6 @@ def linked(path: Path, link: Path | None) -> Iterator[Path]:
     try:
         yield link
     finally:
-        link.unlink(missing_ok=True)
+        # Another's, if somebody has removed this one.
+        if link.is_symlink() and link.readlink() == path:
+            link.unlink()

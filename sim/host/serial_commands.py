@@ -17,7 +17,7 @@ from tierv.soc.params import SocParams
 from . import protocol
 from .client import SerialClient
 from .protocol import Command, Control, Item, Parity
-from .pty_bridge import PtyBridge, linked
+from .pty_bridge import PtyBridge, check_link, linked
 
 _FLOWS = {
     "none": Control.FLOW_NONE,
@@ -46,10 +46,12 @@ def _board(command: Callable) -> Callable:
 @_board
 @click.option("--link", type=click.Path(path_type=Path), help="A symbolic link to the terminal.")
 def serial(ip: str, port: int, link: Path | None) -> None:
-    """Make a pseudo terminal of a serial port, until Ctrl-C.
+    """Make a pseudo terminal of a serial port, until Ctrl-C or until another host takes the port.
 
     Its speed, stop bits and flow control go to the board as programs set them.
     """
+    # Another bridge of this name would lose its port to this one, which fails then.
+    check_link(link)
     with SerialClient(ip, port) as client:
         bridge = PtyBridge(client, lambda text: click.echo(text, err=True))
         try:
@@ -116,8 +118,6 @@ def _show_settings(client: SerialClient) -> None:
     )
     answers = {item.code: item for item in client.ask(*asked)}
     flows = {value: name for name, value in _FLOWS.items()}
-    peer = answers[Command.PEER].value
-    address, peer_port = ".".join(map(str, peer[:4])), int.from_bytes(peer[4:], "big")
     delimiter = answers[Command.PACK_DELIMITER].value[1:]
     rows = {
         "server": answers[Command.SIGNATURE].value.decode(errors="replace"),
@@ -130,15 +130,15 @@ def _show_settings(client: SerialClient) -> None:
         "pack: us since last byte": answers[Command.PACK_IDLE].number or "-",
         "pack: bytes": answers[Command.PACK_LENGTH].number,
         "pack: delimiter": repr(delimiter)[1:] if delimiter else "-",
-        "peer": f"{address}:{peer_port}" if peer_port else "whoever sends next",
+        "peer": protocol.peer_text(answers[Command.PEER].value) or "whoever sends next",
     }
     _print(f"serial port {client.port}", rows)
 
 
 def _print(title: str, rows: dict[str, object]) -> None:
     table = Table(title=title, title_justify="left", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
+    table.add_column(overflow="fold")
+    table.add_column(justify="right", overflow="fold")
     for name, value in rows.items():
         table.add_row(name, str(value))
     Console().print(table)

@@ -23,9 +23,10 @@ _FRAME_BYTES = 1514
 #: bytes, of 21.25 words with all that is on the wire, takes it 27 cycles if it has the memory to
 #: itself.
 _WORD_BITS, _RECEIVE_CYCLES = 32, 27 / 21.25
-#: Of the cycles that the receiver leaves, the transmitter gets three of four: what it needs for a
-#: word while the receiver writes one.
-_SEND_CYCLES = 1 + 4 / 3
+#: Cycles that a word on the wire must take for a frame to go before it is whole. On the average 7/3
+#: would do, since of what the receiver leaves the transmitter gets three cycles of four; but words
+#: that have waited for a descriptor are written in a row, and nothing is read meanwhile.
+SEND_CYCLES = 5
 
 
 class FrameRings(LiteXModule):
@@ -178,7 +179,7 @@ class EthernetDma(LiteXModule):
                 f" {phy.bits_per_second / 1e6:g} Mbit/s by DMA, not {sys_clk_hz!r}"
             )
         self.core = LiteEthMACCore(phy=phy, dw=32)
-        self.rings = FrameRings(whole_frames=sys_clk_hz < words_hz * _SEND_CYCLES)
+        self.rings = FrameRings(whole_frames=sys_clk_hz < words_hz * SEND_CYCLES)
         self.ev = self.rings.ev
         self.comb += [
             self.rings.source.connect(self.core.sink),

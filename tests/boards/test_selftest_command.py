@@ -19,13 +19,13 @@ from tierv.sim.selftest import read_selftest
 HASH = EXPECTED["crc"]
 
 
-def lines(*, passed: bool = True, result: int = HASH, count: int | None = None) -> list[str]:
+def lines(*, passed: bool = True, count: int | None = None) -> list[str]:
     records = [
         {"selftest": "TierV SoC", "clock_hz": 50_000_000, "contexts": 3},
         {"check": "timer", "passed": passed, "cycles": 20_031},
         {"switch": "post", "samples": 64}
         | {"least_in": 4, "most_in": 5, "least_out": 6, "most_out": 7},
-        {"kernel": "crc", "cycles": 1_234, "first_result": HASH, "result": result},
+        {"kernel": "crc", "cycles": 1_234, "first_result": HASH, "result": HASH},
     ]
     records.append({"end": "passed", "failures": 0, "lines": len(records), "complete": True})
     if count is not None:
@@ -70,8 +70,37 @@ def test_a_failed_check_is_named_with_its_values():
     assert read_selftest(lines(passed=False)).failures == ["timer cycles 20031"]
 
 
-def test_a_kernel_that_finds_something_else_is_a_failure():
-    assert read_selftest(lines(result=1)).failures == ["kernel crc found something else"]
+@pytest.mark.parametrize("which", ["first_result", "result"])
+def test_a_kernel_that_finds_something_else_is_a_failure(which):
+    told = [line.replace(f'"{which}": {HASH}', f'"{which}": 1') for line in lines()]
+    assert read_selftest(told).failures == ["kernel crc found something else"]
+
+
+def with_line(**values: int | bool) -> list[str]:
+    """With what the instrument has told of its line."""
+    record = {"switch": "line", "ready": True, "samples": 4, "missed": 0, "least_latency": 5}
+    record |= {"most_latency": 8, "sum_of_latencies": 25, "undisturbed_cycles": 1_000}
+    record |= {"disturbed_cycles": 1_030} | values
+    return [lines()[0], json.dumps(record), *lines()[1:4], *lines(count=5)[4:]]
+
+
+def test_latencies_of_the_instrument_become_figures():
+    told = read_selftest(with_line())
+    assert told.failures == []
+    assert told.figures["line to answer: mean"] == 6.25
+    assert told.figures["taken from the application: mean"] == 7.5
+
+
+@pytest.mark.parametrize(
+    ("values", "failure"),
+    [
+        ({"missed": 2}, "2 interrupts of the instrument were missed"),
+        ({"ready": False}, "the instrument did not get ready"),
+        ({"samples": 0}, "no interrupt of the instrument came"),
+    ],
+)
+def test_an_instrument_that_does_not_measure_is_a_failure(values, failure):
+    assert read_selftest(with_line(**values)).failures == [failure]
 
 
 def serve(text: str) -> tuple[str, threading.Thread]:

@@ -9,6 +9,11 @@
  *   kick LINES                  the application kicks them, whom nobody interrupts meanwhile; who is served then, in
  *                               this order, and a "p" for each run of the protocol service
  *   raise LINES                 they pend, each for one service; the same
+ *   mix LINES KICKED            the first pend while the others are kicked; the same
+ *   wait LINES                  the application kicks them, whom nobody serves before something else happens
+ *   busy TIER                   the tier is in a service that does not end
+ *   meanwhile LINE              it is kicked when somebody next looks at the clock
+ *   free                        no tier is busy any more; who is served then
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +24,7 @@ static inline void fake_post(uint32_t tier);
 static inline void fake_clear_post(uint32_t tier);
 static inline void fake_set_lines(uint32_t lines);
 static inline void fake_nothing(void);
-enum { MOST_TIERS = 8 };
+enum { MOST_TIERS = 8, MOST_RUNS = 1000 };
 static uint32_t masks[MOST_TIERS];
 void context_start_loop(void (*loop)(void *), void *argument);
 void context_start(uint32_t lines);
@@ -50,6 +55,8 @@ static uint32_t pending;
 static bool posted[MOST_TIERS];
 static uint32_t again[IRQ_LINES];
 static bool posts[IRQ_LINES];
+static uint32_t busy_tier; /* 0: none */
+static uint32_t kicked_meanwhile = IRQ_LINES;
 
 /* --- the core ------------------------------------------------------------------------------------ */
 
@@ -70,9 +77,16 @@ static uint32_t claim(void)
 static void run_tier(uint32_t tier)
 {
     uint32_t before = current;
+    uint32_t runs = 0;
 
+    if (tier == busy_tier) {
+        return;
+    }
     current = tier;
     while (posted[tier] || claim() != 0) {
+        if (runs++ == MOST_RUNS) {
+            text_fail("a tier finds no end");
+        }
         if (tier == TIER_PROTOCOL) {
             printf(" p");
         }
@@ -105,6 +119,11 @@ uint32_t fake_csr(uint32_t csr)
 #else
     (void)csr;
 #endif
+    if (kicked_meanwhile != IRQ_LINES) {
+        uint32_t line = kicked_meanwhile;
+        kicked_meanwhile = IRQ_LINES;
+        irq_kick(line);
+    }
     return cycle++;
 }
 
@@ -225,10 +244,8 @@ static void serve(void *context, bool is_pending)
     }
 }
 
-static void kick_lines(void)
+static void kick_held(uint32_t lines)
 {
-    uint32_t lines = text_number(1);
-
     is_held = true;
     for (uint32_t line = 0; line < IRQ_LINES; line++) {
         if ((lines & 1u << line) != 0) {
@@ -236,13 +253,12 @@ static void kick_lines(void)
         }
     }
     is_held = false;
-    run_tiers();
-    printf("\n");
 }
 
-static void raise_lines(void)
+static void serve_lines(uint32_t raised, uint32_t asked_for)
 {
-    pending |= text_number(1);
+    kick_held(asked_for);
+    pending |= raised;
     run_tiers();
     printf("\n");
 }
@@ -263,9 +279,20 @@ static void run(const char *command)
     } else if (strcmp(command, "posts") == 0) {
         posts[text_number(1)] = true;
     } else if (strcmp(command, "kick") == 0) {
-        kick_lines();
+        serve_lines(0, text_number(1));
     } else if (strcmp(command, "raise") == 0) {
-        raise_lines();
+        serve_lines(text_number(1), 0);
+    } else if (strcmp(command, "mix") == 0) {
+        serve_lines(text_number(1), text_number(2));
+    } else if (strcmp(command, "wait") == 0) {
+        kick_held(text_number(1));
+    } else if (strcmp(command, "busy") == 0) {
+        busy_tier = text_number(1);
+    } else if (strcmp(command, "meanwhile") == 0) {
+        kicked_meanwhile = text_number(1);
+    } else if (strcmp(command, "free") == 0) {
+        busy_tier = 0;
+        serve_lines(0, 0);
     } else {
         text_fail("no such command");
     }

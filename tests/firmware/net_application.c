@@ -89,14 +89,15 @@ static void do_receive(void)
     text_print_hex(packet_payload(packet), packet->payload_bytes);
 }
 
-/* send SOCKET copy|place|reuse|reply|answer ADDRESS|connected PORT HEX: the application sends a datagram, copied
- * by packet_write(), put into the payload, or put into the oldest packet that it has taken; `reply` sends that
- * back to where it came from, `answer` another there. */
+/* send SOCKET copy|place|reuse|reply|rewrite|answer ADDRESS|connected PORT HEX: the application sends a datagram,
+ * copied by packet_write(), put into the payload, or put into the oldest packet that it has taken; `reply` sends
+ * that back to where it came from, `rewrite` so by packet_write(), `answer` another there. */
 static void do_send(net_t *net)
 {
     static uint8_t content[TEXT_HEX_BYTES];
     udp_socket_t *socket = &sockets[text_number(1)];
-    bool reply = strcmp(text_word(2), "reply") == 0;
+    bool rewrite = strcmp(text_word(2), "rewrite") == 0;
+    bool reply = rewrite || strcmp(text_word(2), "reply") == 0;
     bool reuse = strcmp(text_word(2), "reuse") == 0 || (reply && taken.count != 0);
     uint32_t bytes = text_hex(content, 5);
     packet_t *packet = reuse ? packet_list_take(&taken) : udp_reserve(net);
@@ -106,7 +107,7 @@ static void do_send(net_t *net)
         puts("none");
         return;
     }
-    if (strcmp(text_word(2), "copy") == 0) {
+    if (rewrite || strcmp(text_word(2), "copy") == 0) {
         if (!packet_write(packet, content, bytes)) {
             packet->payload_bytes = (uint16_t)bytes;
         }

@@ -7,6 +7,7 @@
 #include "irq.h"
 
 void (*network_mac_meanwhile)(void);
+uint32_t network_mac_told_at;
 context_posts_t context_posts;
 uint32_t context_patient_lines;
 
@@ -50,6 +51,12 @@ void network_mac_has_sent(void)
     (void)RING_PUSH(&mac.sent, RING_POP(&mac.room));
     mac.sent_pends = true;
     look_at_line();
+}
+
+void network_mac_lose_room(void)
+{
+    while (RING_POP(&mac.room) != NULL || RING_POP(&network.free) != NULL) {
+    }
 }
 
 bool network_mac_is_at_rest(void)
@@ -106,7 +113,7 @@ bool ethmac_listen(void)
 void ethmac_tell_at(ethmac_t *ethmac, uint32_t frames)
 {
     (void)ethmac;
-    (void)frames;
+    network_mac_told_at = frames;
 }
 
 bool ethmac_has_work(const ethmac_t *ethmac)

@@ -3,11 +3,13 @@
  *   frame           one comes, of no protocol
  *   flood           one comes now, and one each time that the stack looks for a frame, many times
  *   drop            a datagram is dropped for which the application has no room
+ *   hold COUNT      so many wait for the application
+ *   lose            no packet is left for frames that come
  *   serve           the protocol service
  *   ring            the alarm does
  *
- * Each tells how many such datagrams may be dropped yet, in how many cycles the alarm is set to ring, or 0, and whether
- * there is work for the protocol service.
+ * Each tells how many datagrams may be dropped yet, in how many cycles the alarm is set to ring, or 0, whether there is
+ * work for the protocol service, and how many frames the MAC shall have before it tells.
  */
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +67,10 @@ int main(void)
         } else if (strcmp(command, "flood") == 0) {
             flood_left = FLOOD_FRAMES;
             flood();
+        } else if (strcmp(command, "hold") == 0) {
+            network.held = text_number(1);
+        } else if (strcmp(command, "lose") == 0) {
+            network_mac_lose_room();
         } else if (strcmp(command, "serve") == 0) {
             context_posts.protocol = false;
             network_line_protocol();
@@ -73,7 +79,8 @@ int main(void)
         } else {
             text_fail("unknown command");
         }
-        printf("%u %u %d\n", network.excess_left, refill_cycles, context_posts.protocol);
+        printf("%u %u %d %u\n", network.excess_left, refill_cycles, context_posts.protocol,
+               network_mac_told_at);
         (void)fflush(stdout);
     }
     return 0;

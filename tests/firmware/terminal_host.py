@@ -218,7 +218,7 @@ class TerminalHost:
         assert mine[0].to == client
         number, _, found = protocol.decode(mine[0].payload)
         assert number == port
-        return protocol.check(items, found)
+        return protocol.check(port, items, found)
 
     def set(self, command: Command, value: int, port: int = 0) -> int:
         """Makes a setting; what holds."""

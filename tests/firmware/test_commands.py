@@ -76,7 +76,8 @@ def test_help_lists_every_command_and_explains_one(commands):
 
 
 @pytest.mark.parametrize(
-    "word", ["0", "1001", "-1", "1x", "0x", "", "4294967297", "1e1", "99999999999999"]
+    "word",
+    ["0", "1001", "-1", "1x", "0x", "", "4294967297", "1e1", "99999999999999", str(2**64 + 1)],
 )
 def test_a_number_out_of_range_is_named(commands, word):
     text = f"say {word}" if word else "say 0X"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from host_build import FAKE, ROOT, TESTS, Program, build, write_headers
@@ -15,6 +15,8 @@ APPLICATION, PROTOCOL, INTERRUPT, MORE_URGENT = range(4)
 MAC, CONSOLE, UART, LATE_UART = 1, 2, 4, 5
 PRIORITIES = {MAC: 8, CONSOLE: 8, UART: 10, LATE_UART: 10}
 RUN = "p"
+#: IRQ_BUSY of ``irq.h``.
+BUSY = "4"
 
 
 class Lines:
@@ -39,9 +41,10 @@ class Lines:
     def do(self, *words: object) -> list[str]:
         return self._program.command(" ".join(map(str, words)))
 
-    def served(self, verb: str, *lines: int) -> list[int | str]:
-        """Who is served when lines are kicked or raised."""
-        (answer,) = self.do(verb, sum(1 << line for line in lines))
+    def served(self, verb: str, *lines: int, kicked: Sequence[int] = ()) -> list[int | str]:
+        """Who is served when lines are kicked or raised, or some raised and others kicked."""
+        masks = [sum(1 << line for line in some) for some in (lines, kicked) if some]
+        (answer,) = self.do(verb, *masks)
         return [word if word == RUN else int(word) for word in answer.split()]
 
     def assign(self, line: int, tier: int) -> None:
@@ -76,8 +79,27 @@ def test_a_line_that_kicks_itself_keeps_no_more_urgent_one_waiting(lines):
 
 
 def test_a_pending_line_goes_before_less_urgent_ones_that_are_kicked(tiers):
-    assert tiers.served("raise", UART, MAC) == [UART, MAC]
-    assert tiers.served("kick", UART, MAC) == [UART, MAC]
+    assert tiers.served("mix", UART, LATE_UART, kicked=[MAC]) == [UART, LATE_UART, MAC]
+    # One that pends is served before a tier looks for what it has been asked.
+    assert tiers.served("mix", MAC, CONSOLE, kicked=[LATE_UART]) == [MAC, LATE_UART, CONSOLE]
+
+
+@pytest.mark.parametrize(("tier", "served"), [(PROTOCOL, [RUN, RUN, MAC]), (MORE_URGENT, [MAC])])
+def test_what_was_asked_of_a_line_goes_with_it_to_another_tier(tiers, tier, served):
+    tiers.do("wait", 1 << MAC)
+    (answer,) = tiers.do("assign", MAC, tier, PRIORITIES[MAC])
+    assert answer.split() == [*map(str, served), "0"]
+    assert tiers.served("kick", CONSOLE) == [CONSOLE]
+
+
+def test_a_line_that_its_tier_does_not_let_go_stays_there_with_what_was_asked_of_it(tiers):
+    tiers.do("busy", INTERRUPT)
+    tiers.do("meanwhile", MAC)
+    (answer,) = tiers.do("assign", MAC, MORE_URGENT, PRIORITIES[MAC])
+    assert answer.split() == [BUSY]
+    assert tiers.served("free") == [MAC]
+    assert tiers.served("raise", MAC) == [MAC]
+    assert tiers.served("mix", UART, LATE_UART, kicked=[MAC]) == [UART, LATE_UART, MAC]
 
 
 @pytest.mark.parametrize("verb", ["raise", "kick"])

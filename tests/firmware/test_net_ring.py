@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
-from host_build import TESTS, build, run_stepped
+from host_build import ROOT, TESTS, build, run_stepped
 
 CASES = {
     "order": "entries come out in the order in which they went in",
@@ -33,3 +34,17 @@ def test_ring(ring_driver: Path, case: str) -> None:
 
 def test_the_user_of_a_full_serial_ring_is_woken_whenever_it_makes_room() -> None:
     run_stepped(build("serial_ring_driver", [TESTS / "serial_ring_driver.c"], sanitize=False))
+
+
+@pytest.mark.parametrize(("slots", "good"), [(1, True), (16, True), (0, False), (10, False)])
+def test_slots_that_are_no_power_of_two_are_refused(slots: int, good: bool) -> None:
+    source = f'#include "net/ring.h"\nextern RING({slots}) ring;\n'
+    done = subprocess.run(
+        ["gcc", "-std=gnu11", "-fsyntax-only", f"-I{ROOT / 'firmware'}", "-x", "c", "-"],
+        input=source,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 0) == good
+    assert good or "slots of a RING must be a power of two" in done.stderr

@@ -169,6 +169,26 @@ def test_callback_reply_to_a_broadcast_comes_from_our_address(net: NetHost) -> N
     assert (Ether(reply)[IP].src, Ether(reply)[IP].dst) == (ADDRESS, PEER)
 
 
+@pytest.mark.parametrize("how", ["reply", "rewrite"])
+@pytest.mark.parametrize(
+    ("dst", "mac"),
+    [("10.0.0.255", ALL_MAC), ("239.1.2.3", "01:00:5e:01:02:03"), ("239.1.2.3", MAC)],
+)
+def test_reply_as_long_as_what_was_sent_to_many_comes_from_our_address(
+    net: NetHost, dst: str, mac: str, how: str
+) -> None:
+    assert net.command("join 239.1.2.3").result == 1
+    net.bind(0, 4000, "queue")
+    asked = ethernet(0x0800, udp(b"sample??", dst=dst, sport=77, dport=4000), to=mac)
+    for driver in DRIVERS:
+        net.receive(asked, driver=driver, exact=False)
+        assert net.take(0) == (PEER, 77, b"sample??")
+        answer = net.send(0, b"answer!!", PEER, 77, how)
+        want = Ether(src=MAC, dst=PEER_MAC) / IP(src=ADDRESS, dst=PEER, id=0, flags="DF")
+        want /= UDP(sport=4000, dport=77) / b"answer!!"
+        assert answer.sent == [bytes(want).ljust(60, b"\0")]
+
+
 @pytest.mark.parametrize("how", ["over-long", "to port 0"])
 def test_callback_reply_that_can_not_be_sent_is_counted(net: NetHost, how: str) -> None:
     net.bind(0, 4000, "reply")

@@ -21,6 +21,7 @@ from net_host import config
 CLOCK_HZ = 100_000_000
 REFILL_CYCLES = CLOCK_HZ // 1_000_000 * config("NETWORK_REFILL_US")
 EXCESS = config("NET_EXCESS_DROPS")
+BATCH = config("ETHMAC_DMA_BATCH")
 #: Frames of the driver's flood.
 FLOOD = 1000
 APPS = ROOT / "firmware" / "apps"
@@ -57,7 +58,7 @@ def mac() -> Iterator[Program]:
 def tell(mac: Program, command: str) -> tuple[int, int, int]:
     """Datagrams that may be dropped, cycles of the alarm, and whether the service has work."""
     (line,) = mac.command(command)
-    left, cycles, posted = map(int, line.split())
+    left, cycles, posted, _ = map(int, line.split())
     return left, cycles, posted
 
 
@@ -76,6 +77,12 @@ def test_packets_of_what_was_dropped_come_back_in_a_while(mac):
         assert tell(mac, "serve") == (EXCESS, 0, 0)
 
 
+def test_who_has_no_packet_for_a_frame_looks_again_in_a_while(mac):
+    tell(mac, "lose")
+    assert tell(mac, "serve") == (EXCESS, REFILL_CYCLES, 0)
+    assert tell(mac, "ring") == (EXCESS, 0, 1)
+
+
 def test_a_flood_leaves_the_rest_of_the_protocol_service_its_turn(mac):
     turns = 0
     tell(mac, "flood")
@@ -83,3 +90,10 @@ def test_a_flood_leaves_the_rest_of_the_protocol_service_its_turn(mac):
         turns += 1
     # A frame at a look, and eight rounds of eight looks at a turn.
     assert turns == FLOOD // 64
+
+
+@pytest.mark.parametrize(("held", "frames"), [(0, 1), (1, 1), (2, BATCH), (9, BATCH)])
+def test_frames_wait_for_others_while_the_application_has_two_datagrams(mac, held, frames):
+    tell(mac, f"hold {held}")
+    (line,) = mac.command("serve")
+    assert int(line.split()[-1]) == frames

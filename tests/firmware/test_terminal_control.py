@@ -39,7 +39,7 @@ class Server:
         answered_port, sequence, answers = protocol.decode(answer)
         assert (answered_port, sequence) == (port, 9)
         assert outcome == [port, 0, bool(items)]
-        return protocol.check(items, answers), done
+        return protocol.check(port, items, answers), done
 
     def refuse(self, item: Item) -> Reason:
         """Why a command is not carried out; nothing may have been done."""

@@ -139,6 +139,47 @@ async def a_loop_that_polls_a_fast_device_leaves_slots(dut):
 
 
 @cocotb.test()
+async def rows_of_bus_accesses_leave_what_the_manual_says(dut):
+    bench = Bench(dut)
+    load, store = rv.load("lw", A, DEVICE, 0), rv.store("sw", A, DEVICE, 4)
+    others = [rv.load("lw", register, DEVICE, 0) for register in (A, B, C)]
+    copy = [rv.load("lw", A, LOCAL, 0), store]
+    setup = [*rv.li(LOCAL, bench.params.dmem.base), *rv.li(DEVICE, RAM)]
+    for row, wait_states, mode, least, most in (
+        *(([load], wait, 0, 0.08, 0.26) for wait in (0, 2)),
+        *(([store], wait, mode, 0.08, 0.26) for wait in (0, 2) for mode in (0, 1)),
+        *((others, wait, 1, 0.08, 0.26) for wait in (0, 2)),
+        ([load], 0, 1, 0, 0),
+        *((copy, wait, 1, 0, 0) for wait in (0, 1)),
+        # With SHARING.
+        ([load], 0, 3, 0.3, 0.5),
+        (copy, 0, 3, 0.3, 0.5),
+    ):
+        bench.bus.wait_states = lambda address, n=wait_states: n
+        program = [*setup, *write("mbusmode", mode), *row * (300 // len(row))]
+        for tier in range(1, bench.params.tiers):
+            lower, _ = await shares_of_slots(bench, tier, program)
+            assert least <= lower <= most, f"{lower} of {row}, {wait_states}, mode {mode}"
+
+
+@cocotb.test()
+async def a_loop_that_polls_by_a_division_leaves_slots_but_no_division(dut):
+    bench = Bench(dut)
+    tier = bench.params.tiers - 1
+    loop = [rv.load("lw", A, DEVICE, 0), rv.r_type("divu", 0, B, B), rv.branch("beq", A, 0, -8)]
+    program = [*rv.li(DEVICE, RAM), *loop]
+    lower, _ = await shares_of_slots(bench, tier, program)
+    assert lower > 0.6
+    code = start({tier: place(bench, tier)})
+    divides = bench.load(place(bench, 0), [*code, rv.addi(C, 0, 1)])
+    bench.load(divides, [rv.r_type("divu", B, C, C), rv.NOP, rv.jal(0, 0)])
+    await bench.reset()
+    await bench.step(2000)
+    assert bench.seen.at(divides - 4, 0)
+    assert not bench.seen.at(divides + 4, 0)
+
+
+@cocotb.test()
 async def a_tier_that_waits_for_a_buffered_load_leaves_its_slots(dut):
     bench = Bench(dut)
     bench.bus.wait_states = lambda address: 20

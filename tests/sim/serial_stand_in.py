@@ -125,11 +125,14 @@ class StandIn(threading.Thread):
         if code == Command.SET_BAUDRATE and item.number > MOST_BAUD:
             return Item(protocol.ERROR, bytes([code, Reason.IMPOSSIBLE]))
         if code in self.settings:
-            self.settings[code] = item.number or self.settings[code]
+            # Of a mask 0 is a value, too.
+            if item.number or (value and code == Command.SET_LINESTATE_MASK):
+                self.settings[code] = item.number
             value = self.settings[code].to_bytes(4 if code == Command.SET_BAUDRATE else 1, "big")
         elif code == Command.PEER:
             if value:
-                self.peer = ("127.0.0.1", int.from_bytes(value[4:], "big"))
+                port = int.from_bytes(value[4:], "big")
+                self.peer = ("127.0.0.1" if port else "0.0.0.0", port)
             value = socket.inet_aton(self.peer[0]) + self.peer[1].to_bytes(2, "big")
         elif code == Command.TRANSMIT_STATE:
             room = (self.words - len(self.queue)) * WORD_BYTES

@@ -111,7 +111,10 @@ def test_text_for_a_port_may_have_escapes(model, firmware):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["build", "--cpu", "vexriscv", "--uarts", "17"], "uarts must be from 0 to 16, not 17"),
+        (
+            ["build", "--cpu", "vexriscv", "--uarts", "17"],
+            "uarts must be an integer from 0 to 16, not 17",
+        ),
         (["build", "--cpu", "z80"], "not 'z80'"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -87,6 +88,32 @@ def test_what_is_lost_is_asked_for_again():
         return [[], [first], [last], [first, last]][count]
 
     assert run(replies) == Answer("a\nb\n", failed=False)
+
+
+@pytest.mark.parametrize("late", [1, 3])
+def test_an_answer_that_comes_behind_the_next_try_is_taken(late):
+    numbers: list[bytes] = []
+
+    def replies(number: bytes, _: bytes, count: int) -> list[bytes]:
+        numbers.append(number)
+        if count < late:
+            return []
+        first = numbers[count - late]
+        return [first + b" 0 more\na\n", first + b" 1 ok\nb\n"]
+
+    assert run(replies) == Answer("a\nb\n", failed=False)
+    assert len(numbers) == late + 1
+
+
+def test_a_board_that_takes_its_time_is_waited_for():
+    def replies(number: bytes, _: bytes, count: int) -> list[bytes]:
+        if count == 0:
+            time.sleep(0.55)
+        return [number + b" 0 ok\nslow\n"] if count == 0 else []
+
+    asked_s = time.monotonic()
+    assert run(replies).text == "slow\n"
+    assert time.monotonic() - asked_s > 0.5
 
 
 def test_answers_to_others_and_nonsense_are_left_aside():

@@ -34,6 +34,8 @@ EMPTY = """\
 # Max Latencies: 00000 00000
 # Histogram Overflows: 00000 00000
 """
+#: An answer that the handler has not counted yet.
+HALF = EMPTY.replace("# Total: 000000000", "000005 000001 000000\n# Total: 000000001")
 
 
 def answering(text: str, status: bytes = b"ok") -> Callable[[bytes, bytes, int], list[bytes]]:
@@ -66,6 +68,7 @@ def test_both_histograms_are_shown_written_and_drawn(tmp_path):
         ("error: no command 'latency'\n", b"error", [], "no command 'latency'"),
         ("nothing\n", b"ok", [], "no line '# Total:'"),
         (EMPTY, b"ok", ["--plot", "x.png"], "nothing to draw: no samples yet"),
+        (HALF, b"ok", ["--plot", "x.png"], "nothing to draw: no samples yet"),
         (EMPTY.replace(" 000000000\n", "\n"), b"ok", [], "columns, not 1"),
     ],
 )
@@ -97,3 +100,14 @@ def test_a_board_without_samples_shows_zeros():
     done = run(EMPTY)
     assert done.exit_code == 0, done.output
     assert "hardware" in done.output
+
+
+def test_no_digit_is_missing_where_the_terminal_is_narrow(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert "…" not in run(SHOWN).output
+
+
+def test_a_text_that_the_disk_has_no_room_for_is_named():
+    done = run(SHOWN, "--text", "/dev/full")
+    assert done.exit_code == 1
+    assert "No space left on device: '/dev/full'" in done.output

@@ -5,16 +5,17 @@ from __future__ import annotations
 import signal
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from serial_stand_in import PORT, client_of, wait_for
 
-from tierv.sim.host import protocol, serial_commands
+from tierv.sim.host import protocol, pty_bridge, serial_commands
 from tierv.sim.host.__main__ import main
 from tierv.sim.host.client import SerialClient
 from tierv.sim.host.errors import NoAnswerError
-from tierv.sim.host.protocol import Command, CommandRefusedError, Control
+from tierv.sim.host.protocol import Command, CommandRefusedError, Control, Item
 
 
 def test_requests_are_repeated_until_answered(stand_in):
@@ -29,6 +30,20 @@ def test_an_answer_that_comes_late_is_not_taken_for_that_of_the_next_request(sta
     with client_of(stand_in) as client:
         for baud in (9_600, 19_200, 57_600):
             assert client.set_numbers([(Command.SET_BAUDRATE, baud)]) == [baud]
+
+
+def test_what_is_said_of_another_port_is_not_taken(stand_in):
+    told: list[Item] = []
+    with client_of(stand_in) as client:
+        client.notified = told.append
+        client.ask(Command.SET_BAUDRATE)
+        for sequence in (0, 2):
+            item = Item(Command.SET_BAUDRATE + protocol.ANSWER, bytes(4))
+            datagram = protocol.encode(PORT + 1, sequence, [item])
+            stand_in.control.sendto(datagram, stand_in.client)
+        (answer,) = client.ask(Command.SET_BAUDRATE)
+    assert answer.number == 115_200
+    assert not told
 
 
 def test_a_board_that_is_not_there_is_an_error():
@@ -102,6 +117,41 @@ def test_a_signal_ends_a_bridge_which_takes_its_link_away(stand_in, monkeypatch,
         assert set(handlers) == {signal.SIGINT, signal.SIGTERM} | expected
         # Then as under nohup.
         usual[signal.SIGHUP] = signal.SIG_IGN
+
+
+def _refused_link(*words: str) -> str:
+    done = CliRunner().invoke(main, ["serial", "--port", str(PORT), *words])
+    assert done.exit_code == 1
+    return done.output
+
+
+@pytest.mark.usefixtures("pseudo_terminals")
+def test_a_link_that_can_t_be_made_is_named_and_leaves_the_port_to_who_has_it(
+    stand_in, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(serial_commands, "SerialClient", lambda *_: client_of(stand_in))
+    stand_in.peer = ("127.0.0.1", 9)
+    link = tmp_path / "of another"
+    link.symlink_to("/dev/pts/of-another")
+    assert f"File exists: '{link}'" in _refused_link("--link", str(link))
+    assert f"Not a directory: '{link}'" in _refused_link("--link", str(link / "port"))
+    assert stand_in.peer == ("127.0.0.1", 9)
+    assert link.readlink() == Path("/dev/pts/of-another")
+
+
+def test_a_link_that_is_another_s_by_now_stays(tmp_path):
+    link, other = tmp_path / "port", Path("/dev/pts/of-another")
+    with pty_bridge.linked(Path("/dev/pts/own"), link):
+        link.unlink()
+        link.symlink_to(other)
+    assert link.readlink() == other
+
+
+def test_a_port_that_the_board_has_not_is_named(stand_in):
+    stand_in.away = 1
+    text = f"the board refuses serial port {PORT}: there is none, or it is a LIN node$"
+    with client_of(stand_in) as client, pytest.raises(CommandRefusedError, match=text):
+        client.counters()
 
 
 def test_commands_show_counters_and_refusals(stand_in, monkeypatch):

@@ -179,12 +179,13 @@ def test_a_socket_that_nobody_listens_to_is_replaced_and_another_s_stays(tmp_pat
     assert path.is_socket()
 
 
-def test_the_firmware_s_exit_ends_the_simulation(firmware):
+def test_the_firmware_s_exit_ends_the_simulation_with_its_code(firmware):
     with board(
         "--cpu", "vexriscv", "--network", "none", "--firmware", firmware("report").path
     ) as running:
-        assert running.process.wait(TIMEOUT_S) == 0
+        assert running.process.wait(TIMEOUT_S) == 7
         assert b"hello" in running.process.stderr.read()
+        assert b"ended by exit, exit code 7\n" in running.process.stdout.read()
 
 
 def test_the_host_hears_the_board_through_a_tap_device(model, namespace):

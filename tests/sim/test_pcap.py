@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -140,6 +141,27 @@ def test_pcapng_is_read_with_each_interface_s_own_clock(tmp_path):
     )  # fmt: skip
     frames = read_pcap(path, SYS_CLK_HZ)
     assert [(frame.cycle, len(frame.data)) for frame in frames] == [(0, 4), (6, 6), (199, 4)]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_each_section_of_pcapng_has_its_own_interfaces(tmp_path, order):
+    path = tmp_path / "frames.pcapng"
+    section = struct.pack(order + "IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+    # Four digits behind the binary point, and a clock that begins five seconds late.
+    options = struct.pack(order + "HHB3xHHqI", 9, 1, 0x84, 14, 8, 5, 0)
+    sixteenths = (
+        struct.pack(order + "IIHHI", 1, 44, 1, 0, 9) + options + struct.pack(order + "I", 44)
+    )
+    microseconds = struct.pack(order + "IIHHII", 1, 20, 1, 0, 9, 20)
+    packet = struct.pack(order + "7I4sI", 6, 36, 0, 0, 33, 4, 9, b"abcd", 36)
+    # The obsolete form, which counts what was dropped.
+    older = struct.pack(order + "IIHHIIII4sI", 2, 36, 0, 7, 0, 16, 3, 3, b"efg", 36)
+    path.write_bytes(section + sixteenths + packet + older + section + microseconds + packet)
+    assert [(one.seconds, one.stored, one.length) for one in read_capture(path)] == [
+        (5 + Fraction(33, 16), b"abcd", 9),
+        (5 + Fraction(16, 16), b"efg", 3),
+        (Fraction(33, 10**6), b"abcd", 9),
+    ]
 
 
 @pytest.mark.parametrize("said", [4, 32])

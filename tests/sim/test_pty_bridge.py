@@ -8,9 +8,19 @@ import threading
 import time
 
 import pytest
-from serial_stand_in import TIMEOUT_S, StandIn, client_of, read_all, set_speed, terminal, wait_for
+from serial_stand_in import (
+    PORT,
+    TIMEOUT_S,
+    StandIn,
+    client_of,
+    read_all,
+    set_speed,
+    terminal,
+    wait_for,
+)
 
 from tierv.sim.host import pty_bridge
+from tierv.sim.host.errors import HostError
 from tierv.sim.host.protocol import Command, Control
 
 pytestmark = pytest.mark.usefixtures("pseudo_terminals")
@@ -196,6 +206,39 @@ def test_a_port_whose_peer_somebody_makes_the_board_forget_is_taken_again(stand_
         wait_for(lambda: stand_in.peer == peer)
         stand_in.line += b"from the line"
         assert read_all(fd, 13) == b"from the line"
+
+
+def test_at_its_end_the_port_is_free_for_others(stand_in):
+    with terminal(stand_in):
+        wait_for(lambda: stand_in.peer[1] and stand_in.settings[Command.SET_LINESTATE_MASK])
+    assert stand_in.peer == ("0.0.0.0", 0)
+    assert stand_in.settings[Command.SET_LINESTATE_MASK] == 0
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_bridge_whose_port_another_takes_ends_and_leaves_it_to_that(stand_in, monkeypatch, stops):
+    monkeypatch.setattr(pty_bridge, "_CHECK_S", 0.1)
+    with client_of(stand_in) as client, client_of(stand_in) as other:
+        bridge = pty_bridge.PtyBridge(client, str)
+        bridge.begin()
+        if stops:
+            flood(stand_in, monkeypatch)
+        own = other.data.own_port
+
+        def take() -> None:
+            wait_for(lambda: stand_in.suspended is stops)
+            other.take_data_here()
+            # One that does not notice ends without an error.
+            time.sleep(2)
+            bridge.stop()
+
+        thief = threading.Thread(target=take)
+        thief.start()
+        with pytest.raises(HostError, match=rf"127\.0\.0\.1:{own} has taken serial port {PORT}$"):
+            bridge.run()
+        thief.join()
+        bridge.close()
+        assert stand_in.peer == ("127.0.0.1", own)
 
 
 def test_a_board_that_restarts_while_it_is_stopped_is_stopped_again(stand_in, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption_Router_Alert
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
@@ -106,6 +106,29 @@ def test_the_board_s_addresses_come_with_checksums_that_are_right(address, paylo
     packet = Ether(after)
     assert (packet.dst, packet[IP].dst) == ("00:00:00:00:00:00", "10.1.2.3")
     assert after == rebuilt(packet) or 0xFFFF in (packet[IP].chksum, packet[layer.__class__].chksum)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "layer"), [(17, UDP(sport=1, dport=2)), (6, TCP(sport=1, dport=2))]
+)
+def test_the_checksum_is_found_behind_options_and_in_a_first_fragment_only(protocol, layer):
+    address = "10.1.2.3"
+
+    def changed(content: Packet) -> tuple[bytes, bytes]:
+        """The frame for the board, and one that was for it from the beginning."""
+        content /= Raw(bytes(range(1, 41)))
+        own = content.copy()
+        own.dst = address
+        after = readdress(frame(content), (), bytes(6), Address.parse(address).data)
+        return after, frame(own, to="00:00:00:00:00:00")
+
+    after, wanted = changed(IP(src=HOST, dst=DEVICE, options=IPOption_Router_Alert()) / layer)
+    assert after == wanted
+    after, wanted = changed(IP(src=HOST, dst=DEVICE, flags="MF") / layer)
+    assert after == wanted
+    # Data lies where the first one has its checksum.
+    after, wanted = changed(IP(src=HOST, dst=DEVICE, proto=protocol, frag=9))
+    assert after == wanted
 
 
 def test_a_wrong_checksum_stays_wrong_and_none_stays_none():

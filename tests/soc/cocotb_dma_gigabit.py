@@ -9,6 +9,7 @@ import cocotb
 from dma_bench import (
     BUFFERS,
     MEMORY_BYTES,
+    OWNED,
     RECEIVE,
     RECEIVE_RING,
     TRANSMIT,
@@ -19,6 +20,7 @@ from dma_bench import (
 from tierv.soc.params import GIGABIT_ETHERNET
 
 WORD_CYCLES = float(os.environ["DMA_WORD_CYCLES"])
+FASTEST_WORD_CYCLES = float(os.environ["DMA_FASTEST_WORD_CYCLES"])
 #: At the slowest system clock, 39.7 MHz.
 SLOWEST_WORD_CYCLES = 39.7e6 / (GIGABIT_ETHERNET / 32)
 #: Words' time of a preamble, and of check sequence and gap.
@@ -31,6 +33,8 @@ BUS_CYCLES = 40
 COUNTS = {60: 20, 61: 20, 124: 16, 508: 4, 1514: 2}
 #: A transmit ring of one descriptor, and frames of a lasting load.
 EMPTY_RING, MANY = 0, 60
+#: Bytes of a short frame.
+SHORT = 64
 
 
 class Wire:
@@ -137,5 +141,57 @@ async def a_ring_with_nothing_to_send_delays_no_frame_that_comes(dut):
             await bench.step(40)
             for frame, room in zip(frames, rooms, strict=True):
                 assert await bench.get(room, length) == frame, f"{length} bytes at {odd}"
+            await bench.write("control", 0)
+            await bench.step(20)
+
+
+async def gap_of_a_frame(bench: DmaBench, room_at: int, frame_at: int) -> int:
+    """How long the frame of the transmit ring's first descriptor is interrupted, in cycles.
+
+    Another one begins to come at once; there is room for it, and the frame to send, so much later.
+    """
+    dut, sent, first_words = bench.dut, len(bench.sent), bench.words_sent
+    writes = {room_at: RECEIVE_RING, frame_at: TRANSMIT_RING}
+    bench.bring(bench.rng.randbytes(SHORT))
+    coming, bench.words = bench.words, deque()
+    from_wire = Wire(FASTEST_WORD_CYCLES, behind_last=BETWEEN_WORDS + PREAMBLE_WORDS)
+    to_wire = Wire(FASTEST_WORD_CYCLES, behind_first=PREAMBLE_WORDS, behind_last=BETWEEN_WORDS)
+    dut.processor_dat_w.value = OWNED | SHORT
+    gap, cycle = 0, 0
+    while len(bench.sent) == sent or coming or bench.words:
+        assert cycle < 500, f"{len(coming) + len(bench.words)} words are left"
+        dut.processor_we.value = 15 * (cycle in writes)
+        dut.processor_adr.value = writes.get(cycle, 0) // 4 + 1
+        if coming and from_wire.is_free(cycle):
+            bench.words.append(coming.popleft())
+            from_wire.passed(cycle, last=not coming)
+        takes, words = to_wire.is_free(cycle), bench.words_sent
+        bench.take = float(takes)
+        await bench.step()
+        if bench.words_sent > words:
+            to_wire.passed(cycle, last=len(bench.sent) > sent)
+        elif takes and first_words < words and len(bench.sent) == sent:
+            gap += 1
+        cycle += 1
+    return gap
+
+
+@cocotb.test()
+async def a_frame_that_begins_while_the_receiver_catches_up_has_no_gap(dut):
+    """Words that have waited for a descriptor are written in a row: nothing is read meanwhile."""
+    bench = await DmaBench(dut).begin(receive_ring=RECEIVE_RING, transmit_ring=TRANSMIT_RING)
+    frame = bench.rng.randbytes(SHORT)
+    await bench.give_frame(0, BUFFERS, frame)
+    await bench.give_room(0, BUFFERS + SHORT, SHORT)
+    dut.host_cyc.value = dut.host_stb.value = 1
+    for phase in range(12):
+        for frame_at in range(1, 11):
+            for ring in (RECEIVE_RING, TRANSMIT_RING):
+                await bench.put_word(ring + 4, 0)
+            await bench.write("control", RECEIVE | TRANSMIT)
+            await bench.step(20 + phase)
+            gap = await gap_of_a_frame(bench, 0, frame_at)
+            assert gap == 0, (phase, frame_at)
+            assert bench.sent.pop() == frame
             await bench.write("control", 0)
             await bench.step(20)

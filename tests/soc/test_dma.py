@@ -11,7 +11,7 @@ from cocotb_run import Outcomes, cocotb_items, report
 from csr_block import build_block, run_module
 from dma_bench import make_rings
 
-from tierv.soc.dma.ethernet import EthernetDma
+from tierv.soc.dma.ethernet import SEND_CYCLES, EthernetDma
 from tierv.soc.params import GIGABIT_ETHERNET
 
 
@@ -40,11 +40,18 @@ MODULES = {
 
 #: Cycles of a word on a wire of 1 Gbit/s at 73 MHz, and at 50 MHz.
 WORD_CYCLES = {"dma": 2.34, "dma-whole": 1.6}
+#: Of one on the fastest wire to which frames go in this way.
+FASTEST_WORD_CYCLES = {"dma": SEND_CYCLES, "dma-whole": 1.6}
 
 
 def variables(block: str) -> dict[str, str]:
     """What tells the tests which model it is."""
-    return {"DMA_WORD_CYCLES": str(WORD_CYCLES[block])} if block in WORD_CYCLES else {}
+    if block not in WORD_CYCLES:
+        return {}
+    return {
+        "DMA_WORD_CYCLES": str(WORD_CYCLES[block]),
+        "DMA_FASTEST_WORD_CYCLES": str(FASTEST_WORD_CYCLES[block]),
+    }
 
 
 @cache

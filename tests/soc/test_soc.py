@@ -131,6 +131,26 @@ def test_the_echo_instrument_can_be_left_out(usual, tmp_path):
     assert "echo_interrupt" not in other["constants"]
 
 
+@pytest.mark.parametrize("bios", [False, True])
+def test_a_core_with_filled_memories_starts_in_them_unless_there_is_a_bios(tmp_path, bios):
+    sizes = {"itcm_bytes": 16 << 10, "dtcm_bytes": 16 << 10, "rom_bytes": 64 << 10}
+    params = simulation_params(filled_memories=True, bios=bios, ethernet=False, **sizes)
+    elaborate(params, tmp_path)
+    start = soc_map.ORIGINS["rom" if bios else "itcm"]
+    assert header(tmp_path, "tierv.h")["TIERV_RESET_ADDRESS"] == start
+    assert header(tmp_path, "soc.h")["CONFIG_CPU_RESET_ADDR"] == start
+    regions = json.loads((tmp_path / "csr.json").read_text())["memories"]
+    assert regions["rom"]["base"] == soc_map.ORIGINS["rom"]
+
+
+def test_a_program_behind_the_end_of_the_flash_is_refused():
+    quiet_litex_logs()
+    params = simulation_params(flash_boot_offset=16 << 20)
+    with pytest.raises(ValueError, match="flash_boot_offset must be below 16777216, .* 16777216"):
+        SimulationSoC(params)
+    SimulationSoC(dataclasses.replace(params, flash_boot_offset=(16 << 20) - 4))
+
+
 def test_an_unknown_variant_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"cpu_variant of vexriscv must be one of .*, not 'tiny'"):
         elaborate(dataclasses.replace(USUAL, cpu_variant="tiny"), tmp_path)

@@ -14,10 +14,11 @@ from tierv.soc.params import SocParams
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"uarts": -1}, "uarts must be from 0 to 16, not -1"),
-        ({"uarts": 17}, "uarts must be from 0 to 16, not 17"),
-        ({"uarts": True}, "uarts must be from 0 to 16"),
-        ({"uarts": 2.0}, "uarts must be from 0 to 16"),
+        ({"uarts": -1}, "uarts must be an integer from 0 to 16, not -1"),
+        ({"uarts": 17}, "uarts must be an integer from 0 to 16, not 17"),
+        ({"uarts": True}, "uarts must be an integer from 0 to 16, not True"),
+        ({"uarts": 2.0}, "uarts must be an integer from 0 to 16, not 2.0"),
+        ({"uarts": "4"}, "uarts must be an integer from 0 to 16, not '4'"),
         ({"eth_rx_slots": 3}, "eth_rx_slots must be a power of two, not 3"),
         ({"eth_tx_slots": 1}, "eth_tx_slots must be an integer from 2 to 64, not 1"),
         ({"sys_clk_hz": 100e6}, "sys_clk_hz must be an integer"),
@@ -46,7 +47,24 @@ from tierv.soc.params import SocParams
             "itcm_bytes must be a multiple of 16384, not 40960",
         ),
         ({"dtcm_bytes": 512}, "dtcm_bytes must be an integer from 1024 to .*, not 512"),
+        *(
+            ({name: size}, f"{name} must be 0 or a power of two from 8 on, not {size}")
+            for name in ("rom_bytes", "sram_bytes", "main_ram_bytes")
+            for size in (1, 4, 24)
+        ),
+        *(
+            ({name: 32 << 20}, f"{name} must be an integer from 1024 to 16777216, not 33554432")
+            for name in ("itcm_bytes", "dtcm_bytes")
+        ),
+        (
+            {"filled_memories": True, "itcm_bytes": (16 << 20) + (16 << 10)},
+            "itcm_bytes must be an integer from 1024 to 16777216, not 16793600",
+        ),
         ({"rom_bytes": 0}, "rom_bytes must not be 0 without filled_memories"),
+        ({"bios": True, "sram_bytes": 0}, "sram_bytes must not be 0 with bios"),
+        ({"ethernet": "no"}, "ethernet must be True or False, not 'no'"),
+        ({"debug": 1}, "debug must be True or False, not 1"),
+        ({"eth_bits_per_second": 1e8}, "eth_bits_per_second must be .* not 100000000.0"),
         ({"cpu": "vexriscv", "filled_memories": True}, "must be False for 'vexriscv'"),
         ({"sdram": True}, "main_ram_bytes must be 0 with sdram, not 262144"),
         ({"sdram_masks": False}, "sdram_masks must be True without sdram, not False"),
@@ -63,6 +81,7 @@ from tierv.soc.params import SocParams
             {"filled_memories": True, "rom_bytes": 0, "bios": True},
             "rom_bytes must not be 0 with bios",
         ),
+        ({"mac_address": None}, "mac_address must be like .* not None"),
         ({"mac_address": "10:e2:d5:00:00"}, "mac_address must be like .* not '10:e2:d5:00:00'"),
         (
             {"mac_address": "01:00:5e:00:00:01"},
@@ -71,6 +90,7 @@ from tierv.soc.params import SocParams
         ({"mac_address": "00:00:00:00:00:00"}, "a station's .*, not '00:00:00:00:00:00'"),
         ({"local_ip": "192.168.1"}, r"local_ip must be an IPv4 address, not '192\.168\.1'"),
         ({"remote_ip": "1.2.3.256"}, "remote_ip must be an IPv4 address"),
+        ({"local_ip": 3232235826}, "local_ip must be an IPv4 address, not 3232235826"),
         (
             {"local_ip": "127.0.0.1"},
             r"local_ip must be a host's in 127\.0\.0\.0/24 .*'127\.0\.0\.1'",
@@ -90,7 +110,7 @@ def test_an_impossible_parameter_is_named(changes, message):
 
 
 def test_derived_variants_are_checked_too():
-    with pytest.raises(ValueError, match="uarts must be from 0 to 16, not 99"):
+    with pytest.raises(ValueError, match="uarts must be an integer from 0 to 16, not 99"):
         dataclasses.replace(SocParams(), uarts=99)
 
 

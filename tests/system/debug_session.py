@@ -154,6 +154,7 @@ class Session:
         """Run gdb with a program on a server's port; what it said."""
         script = self._folder / "script.gdb"
         first = ["set pagination off", "set confirm off", f"set remotetimeout {TIMEOUT_S}"]
+        first += ["set osabi none"]
         script.write_text("\n".join([*first, f"target extended-remote :{port}", *commands, ""]))
         done = subprocess.run(
             ["gdb-multiarch", "-nx", "-batch", "-x", script, program],

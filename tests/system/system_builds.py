@@ -9,7 +9,7 @@ import slow_turns
 
 from tierv.sim.elf import Program
 from tierv.sim.firmware import Context, build_firmware
-from tierv.sim.model import ModelParams, build_model, simulation_params
+from tierv.sim.model import Model, ModelParams, build_model, simulation_params
 from tierv.sim.run import Simulation
 
 #: CPU, variant and context of each.
@@ -56,10 +56,15 @@ def make_dma_system(variant: str, context: Context) -> System:
     return System(Simulation(model), build_firmware("services", model, context))
 
 
+def make_model(build: str) -> tuple[Model, Context]:
+    """The SoC of a build by its name in ``BUILDS``, and its context."""
+    cpu, variant, context = BUILDS[build]
+    return build_model(ModelParams(soc=simulation_params(cpu=cpu, cpu_variant=variant))), context
+
+
 def make_system(build: str) -> System:
     """A build by its name in ``BUILDS`` or ``DMA_BUILDS``."""
     if build in DMA_BUILDS:
         return make_dma_system(*DMA_BUILDS[build])
-    cpu, variant, context = BUILDS[build]
-    model = build_model(ModelParams(soc=simulation_params(cpu=cpu, cpu_variant=variant)))
+    model, context = make_model(build)
     return System(Simulation(model), build_firmware("services", model, context))

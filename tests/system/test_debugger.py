@@ -36,6 +36,49 @@ def program(tmp_path_factory) -> Path:
     return build_debugged(tmp_path_factory.mktemp("debugged"))
 
 
+def test_a_single_step_goes_on_from_a_wfi_that_nobody_ends(running):
+    assert running.network.ping(PING_S), "the services do not run"
+    with running.openocd() as port:
+        output = running.gdb(
+            port,
+            running.program.path,
+            'printf "waits: %d\\n", $pc - (int)&context_wait',
+            "stepi",
+            'printf "steps: %d\\n", $pc - (int)&context_wait',
+            "monitor resume",
+            "detach",
+        )
+    assert said(output, "waits") == "4"
+    assert said(output, "steps") == "8"
+    assert running.network.ping(PING_S), output
+
+
+def test_a_breakpoint_in_the_code_of_another_tier_halts_that_one(running):
+    at = running.program.symbol("protocol_service").address
+    assert running.network.ping(PING_S), "the services do not run"
+    with running.openocd() as port:
+        words = (f"monitor bp {at:#x} 4", "monitor resume", "detach")
+        running.gdb(port, running.program.path, *words)
+        # The tier may have fetched so far already, while it waits.
+        running.network.ping(SILENCE_S)
+        assert not running.network.ping(SILENCE_S), "nobody has met the breakpoint"
+        output = running.gdb(
+            port + 1,
+            running.program.path,
+            'printf "hart: %d\\n", $mhartid',
+            'printf "at: %d\\n", $pc - (int)&protocol_service',
+            'printf "cause: %d\\n", ($dcsr >> 6) & 7',
+            f"monitor targets tierv.tier0; halt; wait_halt; rbp {at:#x}; resume",
+            "monitor targets tierv.tier1; resume",
+            "detach",
+        )
+        assert said(output, "hart") == "1"
+        assert said(output, "at") == "0"
+        # An ebreak.
+        assert said(output, "cause") == "1"
+        assert running.network.ping(PING_S), output
+
+
 def test_one_tier_is_debugged_while_the_others_serve_the_network(running, program):
     assert running.network.ping(PING_S), "the services do not run"
     with running.openocd() as port:

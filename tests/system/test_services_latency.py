@@ -92,3 +92,5 @@ def test_a_wrong_command_is_answered_and_starts_nothing(system):
     assert wrong == [("error", f"error: {message}\n") for message in messages]
     hardware, software = from_text(shown[1])
     assert hardware.total == software.total == 0
+    # What a register holds before the first answer is no latency.
+    assert {side.minimum for side in (hardware, software)} == {0}

@@ -9,6 +9,10 @@
 
 #include <stdio.h>
 
+/* What a port has it keeps until a line has filled it. */
+_Static_assert(NET_SERIAL_PACKETS > (UARTS - 1) * TERMINAL_PORT_PACKETS,
+              "NET_SERIAL_PACKETS must leave each port one when the others have TERMINAL_PORT_PACKETS");
+
 terminal_port_t terminal_ports[UARTS];
 uint32_t terminal_clock_offset;
 
