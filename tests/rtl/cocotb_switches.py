@@ -196,6 +196,28 @@ async def a_tier_that_waits_for_a_buffered_load_leaves_its_slots(dut):
 
 
 @cocotb.test()
+async def a_tier_that_waits_is_not_called_back_by_what_redirects_another(dut):
+    bench = Bench(dut)
+    bench.bus.wait_states = lambda address: 30
+    jump = [rv.auipc(A, 0), rv.jalr(0, A, 8)]
+    use = rv.addi(B, A, 1)
+    waits = {
+        "load": [*write("mbusmode", 1), rv.load("lw", A, DEVICE, 0), use],
+        "division": [rv.r_type("divu", A, B, B), use],
+    }
+    for tier, (name, handler) in itertools.product(range(1, bench.params.tiers), waits.items()):
+        # Who does not run is told where to begin.
+        idle = 2 if tier == 1 else 1
+        tells = rv.csr("csrrw", 0, CSR[f"mtierpc{idle}"], A)
+        await begin(bench, [*jump, tells] * 40, handler, tier)
+        gaps = set()
+        for wait in range(1, 10):
+            _, issued = await raise_line(bench, wait, tier, 80)
+            gaps.add(max(b - a for a, b in itertools.pairwise(issued)))
+        assert len(gaps) == 1, f"a {name} in tier {tier}: {gaps}"
+
+
+@cocotb.test()
 async def an_instruction_that_waits_for_an_operand_keeps_its_slots(dut):
     # The use of a word or a product waits for one slot, that of a byte with its sign for two.
     bench = Bench(dut)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from fault_verdicts import unused_explanations
 from lockstep import CORES
 from mutants import judge_all
+from mutants_explained import EXPLANATIONS
+from mutated_core import mutated_core
 
 #: Fewer would say little.
 LEAST = 60
+
+
+def test_no_fault_is_explained_that_this_core_does_not_have():
+    faults = mutated_core(CORES["3"]).faults
+    assert not unused_explanations(EXPLANATIONS, faults.mutants)
 
 
 @pytest.mark.slow
