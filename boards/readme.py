@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tierv.sim.experiments.readme import README, keep
+from tierv.sim.pages import README, keep
 from tierv.sim.synthesis.flow import OPTIMISED_BEFORE
 
 from .board import Board, Family, Phy, with_bios

@@ -10,7 +10,7 @@ from pathlib import Path
 from tierv.rtl.document import MANUAL
 from tierv.rtl.params import EXTENSIONS
 
-from ..experiments.readme import keep, markdown
+from ..pages import keep, markdown
 from . import cores
 from .kernels import march_flags, run_coremark, run_kernels
 from .program import compiler

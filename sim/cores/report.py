@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ..experiments.plots import figure
-from ..experiments.readme import README, fill, keep, markdown
 from ..experiments.report import cell, results_folder
+from ..pages import README, fill, keep, markdown
 from .bench import Row, Settings
 from .kernels import COREMARK_TUNED_FLAGS, COREMARKS, EXPECTED, SPEEDS, packaged_coremark
 from .model import IBEX_PACKAGE

@@ -20,8 +20,11 @@ class BoardSocket:
     """
 
     def __init__(self, address: str, port: int) -> None:
-        self._where = f"{address}, UDP port {port}"
+        self._where = f"{address or repr(address)}, UDP port {port}"
         self._is_refused = False
+        if not address:
+            # Python would take this host.
+            raise NoAnswerError(f"no way to {self._where}: it is no address")
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
             self._socket.connect((address, port))

@@ -11,7 +11,7 @@ from tierv.rtl.debug.top import DEBUG_MODULE, debug_verilog
 from tierv.rtl.document import MANUAL
 from tierv.rtl.params import EXTENSIONS, CoreParams
 
-from ..experiments.readme import keep, markdown
+from ..pages import keep, markdown
 from .cells import cell_types, ecp5_counts
 from .flow import Flow, tool_versions, tools_text
 from .harness import HARNESS_MODULE

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ..cores.report import GOLDEN as CORE_GOLDEN
-from ..experiments.readme import README, keep, markdown
 from ..experiments.report import cell, results_folder
+from ..pages import README, keep, markdown
 from .flow import DEVICE, OPTIMISED_BEFORE, TARGET_MHZ, Flow, Routed, tool_versions, tools_text
 from .subjects import CORE, PLAIN_CORE, Subject
 

@@ -16,7 +16,7 @@ from tierv.boards.ecp5 import Ecp5Flow, TimingError, changed_block_rams, check_t
 from tierv.boards.project import Project, memory_images, pattern_images
 from tierv.boards.registry import BOARDS
 from tierv.sim.elf import Segment
-from tierv.sim.experiments.readme import README
+from tierv.sim.pages import README
 from tierv.sim.paths import BuildError, locked
 from tierv.sim.synthesis.flow import UTILISATION, AbcError
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from tierv.sim.cores import kernels, report, verdict
 from tierv.sim.cores.__main__ import main
-from tierv.sim.experiments.readme import README, fill
+from tierv.sim.pages import README, fill
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from verilog_lint import check_verilog
 
 from tierv.rtl.params import CoreParams
-from tierv.sim.experiments.readme import README
+from tierv.sim.pages import README
 from tierv.sim.synthesis import results
 from tierv.sim.synthesis.__main__ import main
 from tierv.sim.synthesis.cells import breakdown, family_counts, harness_cells
