@@ -105,7 +105,6 @@ class TierVSoC(SoCCore):
             del self.interrupt_map["ethmac"]
         if not params.echo_bins:
             del self.interrupt_map["echo"]
-        in_local = params.filled_memories and not params.bios
         SoCCore.__init__(
             self,
             platform,
@@ -115,7 +114,6 @@ class TierVSoC(SoCCore):
             bus_timeout=params.bus_timeout_cycles,
             csr_address_width=soc_map.CSR_WORDS_LOG2,
             csr_paging=soc_map.CSR_PAGE_BYTES,
-            cpu_reset_address=soc_map.ORIGINS["itcm" if in_local else "rom"],
             integrated_rom_size=params.rom_bytes,
             integrated_sram_size=params.sram_bytes,
             integrated_main_ram_size=params.main_ram_bytes,
@@ -205,7 +203,7 @@ class TierVSoC(SoCCore):
             self.cpu.filled_memories = True
             self.add_config("FILLED_MEMORIES")
             if not self.params.bios:
-                # If there is a ROM, LiteX has the core start in it, whatever it is told.
+                # LiteX has every core start where a ROM is, or would be.
                 self.cpu.set_reset_address(soc_map.ORIGINS["itcm"])
                 self.add_config("CPU_RESET_ADDR", soc_map.ORIGINS["itcm"], check_duplicate=False)
         parameters = getattr(self.cpu, "parameters", None)
