@@ -53,6 +53,7 @@ tier_entry:
 .option norelax
     la      gp, __global_pointer$
 .option pop
+    # To behind the code for traps, with its address.
     jal     t0, 1f
 
 # An exception that nobody expects ends the run.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
+from firmware_make import make_switch
 
-from tierv.sim.firmware import FIRMWARE, compile_firmware
+from tierv.sim.firmware import Context, compile_firmware
 
 
 @pytest.fixture(scope="module")
@@ -16,9 +15,7 @@ def program(model, tmp_path_factory):
 
 def make(program, model, *words: str) -> int:
     """Status of make: 1 if with ``-q`` there is something to do."""
-    fixed = [f"SOC={model.include}", f"BUILD={program.path.parent}", "APP=switch", "CONTEXT=single"]
-    command = ["make", "-s", "-C", FIRMWARE, *fixed, *words]
-    return subprocess.run(command, capture_output=True, check=False).returncode
+    return make_switch(model, program.path.parent, Context.SINGLE, *words).returncode
 
 
 def test_nothing_is_compiled_again_without_a_change(model, program):

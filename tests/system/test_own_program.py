@@ -7,10 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from firmware_make import make_switch
 from system_builds import make_model
 
 from tierv.sim.elf import Program
-from tierv.sim.firmware import FIRMWARE, Context
+from tierv.sim.firmware import Context
 from tierv.sim.run import Simulation
 
 SOURCE = Path(__file__).resolve().parent / "own_program.c"
@@ -19,10 +20,8 @@ SOURCE = Path(__file__).resolve().parent / "own_program.c"
 def make(model, context: Context, folder: Path, *defines: str) -> subprocess.CompletedProcess:
     """Builds it in place of the benchmark ``switch``."""
     sources = f"boot/start.S boot/{context}.c report.c {SOURCE}"
-    words = [f"SOC={model.include}", f"BUILD={folder}", "APP=switch", f"CONTEXT={context}"]
-    words += [f"SOURCES={sources}", f"DEFINES={' '.join(defines)}"]
-    command = ["make", "-s", "-C", FIRMWARE, *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    words = (f"SOURCES={sources}", f"DEFINES={' '.join(defines)}")
+    return make_switch(model, folder, context, *words)
 
 
 @pytest.mark.parametrize("build", ["tiers", "single", "polled"])
