@@ -12,7 +12,7 @@ from typing import Any
 from ..cores.report import GOLDEN as CORE_GOLDEN
 from ..experiments.report import cell, results_folder
 from ..pages import README, keep, markdown
-from .flow import DEVICE, OPTIMISED_BEFORE, TARGET_MHZ, Flow, Routed, tool_versions, tools_text
+from .flow import DEVICE, OPTIMISED_BEFORE, PLACEMENT, Flow, Routed, tool_versions, tools_text
 from .subjects import CORE, PLAIN_CORE, Subject
 
 #: The results that the README shows, kept with the sources.
@@ -36,7 +36,7 @@ _COUNTED = ("Artix-7 LUT + RAM / FF", "Cyclone V ALUT")
 _FAMILY_TITLES = {"xilinx": "Artix-7", "intel_alm": "Cyclone V"}
 
 #: What of a result's configuration is the flow's, not the core's.
-_FLOW = ("device", "target_mhz", "seeds", "tools")
+_FLOW = ("device", "placement", "seeds", "tools")
 
 Row = Mapping[str, Any]
 
@@ -179,7 +179,7 @@ def outcome(rows: Sequence[Row], seeds: Sequence[int], options: Mapping[str, Any
         "reference": REFERENCE,
         "config": {
             "device": " ".join(DEVICE),
-            "target_mhz": TARGET_MHZ,
+            "placement": " ".join(PLACEMENT),
             "seeds": list(seeds),
             "tools": tool_versions(),
             **options,
@@ -226,7 +226,7 @@ def with_known_peers(content: Mapping[str, Any], known: Mapping[str, Any]) -> di
     """The results, with the rows of peers that were not measured, if these were so before with the
     same tools, device and seeds: peers do not change."""
     config, before = content["config"], known["config"]
-    if any(config[name] != before[name] for name in _FLOW):
+    if any(config[name] != before.get(name) for name in _FLOW):
         return dict(content)
     measured = {one["design"] for one in content["rows"]}
     peers = [one for one in known["rows"] if one["tiers"] is None and one["design"] not in measured]

@@ -259,7 +259,7 @@ def test_peers_that_were_not_measured_again_are_kept(monkeypatch):
     monkeypatch.setattr(results, "tool_versions", lambda: {})
 
     def content(measured, seeds=1):
-        config = {"device": "one", "target_mhz": 100, "tools": {}, "seeds": [*range(seeds)]}
+        config = {"device": "one", "placement": "--freq 100", "tools": {}, "seeds": [*range(seeds)]}
         return {"rows": measured, "config": config}
 
     known = content(rows(95.0))
