@@ -16,6 +16,10 @@ static uart_t *console_uart;
 static char input[COMMAND_INPUT_BYTES];
 static uint32_t input_bytes;
 static char last_byte;
+/* Lines of which the UART has lost a part, as may be true of those in the next `doubted_bytes`, are not run. */
+static uint32_t known_overruns;
+static uint32_t doubted_bytes;
+static bool is_doubted;
 static command_call_t call;
 static bool queued;
 
@@ -45,10 +49,28 @@ static void prompt(void)
 static void run_input(void)
 {
     put("\r\n", 2);
-    if (!command_begin(&call, input, input_bytes)) {
+    if (UNLIKELY(is_doubted)) {
+        is_doubted = doubted_bytes != 0;
+        call.failed = false;
+        (void)command_error(&call, "not run: characters were lost");
+        prompt();
+    } else if (!command_begin(&call, input, input_bytes)) {
         prompt();
     }
     input_bytes = 0;
+}
+
+/* A byte, if there is one. What has been lost came behind those that wait, and ahead of the next. */
+static bool read_byte(uint8_t *byte)
+{
+    if (console_uart->overruns != known_overruns) {
+        known_overruns = console_uart->overruns;
+        doubted_bytes = byte_ring_count(&console_uart->received) + 1;
+        is_doubted = true;
+    }
+    bool any = uart_read(console_uart, byte, 1) == 1;
+    doubted_bytes -= any && doubted_bytes != 0;
+    return any;
 }
 
 static void take(char byte)
@@ -102,7 +124,7 @@ bool console_service(void)
             prompt();
         }
     }
-    while (call.command == NULL && has_room() && uart_read(console_uart, &byte, 1) == 1) {
+    while (call.command == NULL && has_room() && read_byte(&byte)) {
         take((char)byte);
     }
     return queued;

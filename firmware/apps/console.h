@@ -10,7 +10,8 @@
 void console_init(uart_t *uart);
 
 /* Application: reads what was typed and prints what was asked for, as far as the serial port has
- * room. True if bytes were queued. */
+ * room. True if bytes were queued. Of what comes faster than it is answered, as much waits as the UART's ring holds;
+ * a line that may have lost characters is not run. */
 bool console_service(void);
 
 #endif

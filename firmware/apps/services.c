@@ -15,9 +15,11 @@
 #include "alarm.h"
 #include "apps/busy.h"
 #include "apps/console.h"
+#include "apps/echo/command.h"
 #include "apps/echo/latency.h"
 #include "apps/echo/trial.h"
 #include "apps/irqtune/irqtune.h"
+#include "apps/lin/command.h"
 #include "apps/lin/lin.h"
 #include "apps/network.h"
 #include "apps/network_line.h"
@@ -148,6 +150,12 @@ static void start_console(void)
     network_add_commands();
     irqtune_init();
     terminal_add_commands();
+#if LIN_NODES > 0
+    lin_add_command();
+#endif
+#ifdef ECHO_INTERRUPT
+    latency_add_command();
+#endif
     console_init(&console);
     irq_run(UART_INTERRUPT);
 }

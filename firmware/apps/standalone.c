@@ -7,6 +7,7 @@
 
 #include "alarm.h"
 #include "apps/console.h"
+#include "apps/echo/command.h"
 #include "apps/echo/latency.h"
 #include "apps/irqtune/irqtune.h"
 #include "apps/serial_ports.h"
@@ -103,6 +104,9 @@ int main(void)
 #endif
     irq_start();
     irqtune_init();
+#ifdef ECHO_INTERRUPT
+    latency_add_command();
+#endif
     console_init(&console);
     irq_run(UART_INTERRUPT);
     report_mark(MARK_READY);

@@ -3,7 +3,9 @@
  *
  *   set ALARM CYCLES, cancel ALARM
  *   repeat ALARM CYCLES             when it rings it is set again, from now on
+ *   waits ALARM                     whether it is set
  *   pass CYCLES                     what rings meanwhile, each time with the cycle
+ *   late CYCLES                     the same, but nobody serves the line
  *   look                            the timer's service, though nothing has happened: how often it accesses the timer
  */
 #include <stdio.h>
@@ -95,15 +97,18 @@ static void ring(alarm_t *alarm)
     }
 }
 
-static void pass(uint32_t cycles)
+static void pass(uint32_t cycles, bool is_served)
 {
     while (cycles-- != 0) {
         cycle++;
         if (left != 0 && --left == 0) {
             is_pending = true;
         }
-        if (is_pending && is_enabled) {
+        if (is_pending && is_enabled && is_served) {
             service(NULL, true);
+            if (is_pending) {
+                text_fail("the line does not fall");
+            }
         }
     }
     printf("\n");
@@ -125,7 +130,11 @@ static void run(const char *command)
     } else if (strcmp(command, "repeat") == 0) {
         periods[text_number(1)] = text_number(2);
     } else if (strcmp(command, "pass") == 0) {
-        pass(text_number(1));
+        pass(text_number(1), true);
+    } else if (strcmp(command, "late") == 0) {
+        pass(text_number(1), false);
+    } else if (strcmp(command, "waits") == 0) {
+        printf("%d\n", alarms[text_number(1)].is_set);
     } else if (strcmp(command, "look") == 0) {
         look();
     } else {

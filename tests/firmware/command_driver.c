@@ -175,11 +175,15 @@ static bool run_lines(const char *command)
 
 /* --- commands ---------------------------------------------------------------------------------- */
 
-/* Prints as many lines as its argument says, each with the words that it was called with. */
+/* Prints as many lines as its argument says, each with the words that it was called with; its state counts them. */
 static bool run_say(command_call_t *call)
 {
     uint32_t times = 1;
 
+    if (call->state++ != call->step) {
+        return command_error(call, "the state is %lu in step %lu", (unsigned long)call->state - 1,
+                             (unsigned long)call->step);
+    }
     if (call->count > 1 && !command_number(call, "COUNT", call->words[1], 1, 1000, &times)) {
         return false;
     }

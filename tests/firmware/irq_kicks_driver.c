@@ -2,12 +2,18 @@
  * that is asked for something runs at once if it is more urgent than the one that asks.
  *
  *   line NUMBER PRIORITY        registers one
+ *   apart NUMBER                the line's service shares nothing with others
  *   start                       the services
+ *   ceiling                     the tier up to which context_lock_all() keeps others away
  *   assign NUMBER TIER PRIORITY the result
  *   again NUMBER COUNT          the line's service kicks the line so many times from now on
  *   posts NUMBER                it posts to the protocol service from now on
+ *   raises NUMBER LINES         its next service makes them pend
+ *   early LINES                 they pend when somebody has asked a tier for something and not yet woken it
+ *   mask LINES                  one context: the others may not interrupt what it interrupts
  *   kick LINES                  the application kicks them, whom nobody interrupts meanwhile; who is served then, in
  *                               this order, and a "p" for each run of the protocol service
+ *   call NUMBER                 the application kicks one, and may be interrupted; the same
  *   raise LINES                 they pend, each for one service; the same
  *   mix LINES KICKED            the first pend while the others are kicked; the same
  *   wait LINES                  the application kicks them, whom nobody serves before something else happens
@@ -55,6 +61,8 @@ static uint32_t pending;
 static bool posted[MOST_TIERS];
 static uint32_t again[IRQ_LINES];
 static bool posts[IRQ_LINES];
+static uint32_t raises[IRQ_LINES];
+static uint32_t early;
 static uint32_t busy_tier; /* 0: none */
 static uint32_t kicked_meanwhile = IRQ_LINES;
 
@@ -72,6 +80,18 @@ static uint32_t claim(void)
         }
     }
     return most;
+}
+
+/* A round of the tier's loop. */
+static void run_once(uint32_t tier)
+{
+#ifdef CONTEXT_TIERS
+    if (tier >= TIER_INTERRUPT) {
+        dispatch(&servers[tier], tier);
+        return;
+    }
+#endif
+    irq_dispatch(tier);
 }
 
 static void run_tier(uint32_t tier)
@@ -93,7 +113,7 @@ static void run_tier(uint32_t tier)
         if (tier == TIER_PROTOCOL || CONTEXTS == 1) {
             posted[tier] = false;
         }
-        irq_dispatch(tier);
+        run_once(tier);
     }
     current = before;
 }
@@ -129,6 +149,11 @@ uint32_t fake_csr(uint32_t csr)
 
 static inline void fake_post(uint32_t tier)
 {
+    if (early != 0) {
+        pending |= early;
+        early = 0;
+        run_tiers();
+    }
     posted[tier] = true;
     if (tier > current && !is_held) {
         run_tiers();
@@ -217,6 +242,11 @@ uint32_t irq_stamp(uint32_t line)
 
 void irq_serve_pending(void)
 {
+    uint32_t one;
+
+    while ((one = claim()) != 0) {
+        irq_table[one].service(irq_table[one].context, true);
+    }
 }
 
 #endif
@@ -232,9 +262,16 @@ static void serve(void *context, bool is_pending)
     uint32_t line = (uint32_t)((uint8_t *)context - (uint8_t *)posts);
 
     printf(" %u", line);
+#ifdef CONTEXT_TIERS
+    if (!irq_line(line)->apart && current > context_ceiling) {
+        text_fail("a line that shares something is served above the ceiling");
+    }
+#endif
     if (is_pending) {
         pending &= ~(1u << line);
     }
+    pending |= raises[line];
+    raises[line] = 0;
     if (again[line] != 0) {
         again[line]--;
         irq_kick(line);
@@ -270,14 +307,27 @@ static void run(const char *command)
         if (!irq_register(line, "a line", serve, &posts[line], text_number(2))) {
             text_fail("not registered");
         }
+    } else if (strcmp(command, "apart") == 0) {
+        irq_set_apart(text_number(1));
     } else if (strcmp(command, "start") == 0) {
         irq_start();
+    } else if (strcmp(command, "ceiling") == 0) {
+        printf("%u\n", context_ceiling);
     } else if (strcmp(command, "assign") == 0) {
         printf(" %d\n", (int)irq_assign(text_number(1), text_number(2), text_number(3)));
     } else if (strcmp(command, "again") == 0) {
         again[text_number(1)] = text_number(2);
     } else if (strcmp(command, "posts") == 0) {
         posts[text_number(1)] = true;
+    } else if (strcmp(command, "raises") == 0) {
+        raises[text_number(1)] = text_number(2);
+    } else if (strcmp(command, "early") == 0) {
+        early = text_number(1);
+    } else if (strcmp(command, "mask") == 0) {
+        masks[TIER_INTERRUPT] = text_number(1);
+    } else if (strcmp(command, "call") == 0) {
+        irq_kick(text_number(1));
+        printf("\n");
     } else if (strcmp(command, "kick") == 0) {
         serve_lines(0, text_number(1));
     } else if (strcmp(command, "raise") == 0) {

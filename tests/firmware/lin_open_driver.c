@@ -62,10 +62,6 @@ bool lin_udp_flush(void)
     return true;
 }
 
-void lin_command_init(void)
-{
-}
-
 void alarm_set(alarm_t *alarm, uint32_t cycles)
 {
     (void)cycles;

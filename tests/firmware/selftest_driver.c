@@ -1,7 +1,9 @@
-/* The self-test's check of serial ports, whose characters go round at once. Exit status 0 if all have passed, otherwise
- * a line on stderr.
+/* The self-test's checks on a board whose serial characters go round at once, with the fault that the command line
+ * names, if any. Prints what has not passed, and how many that were.
  */
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "apps/idle.h"
@@ -9,25 +11,35 @@
 #include "apps/selftest/services.h"
 #include "context.h"
 #include "drivers/serial.h"
+#include "single_step.h"
 
 void context_wait(void);
 void context_run_interrupt(void);
 void context_run_protocol(void);
 
 #define CONTEXT_MUST_YIELD 1
+static const char *fault = "";
+
+static bool has(const char *name)
+{
+    return strcmp(fault, name) == 0;
+}
+
 /* This processor divides in its own way. */
-#define __asm__(...) (quotient = minus_one, remainder = zero)
+#define __asm__(...) (quotient = has("division") ? minus_one : lowest, remainder = lowest + zero)
 #include "../../firmware/apps/selftest/checks.c"
 #undef __asm__
 
-enum { STEP_CYCLES = 16 };
+/* Later than the timer may be. */
+enum { STEP_CYCLES = 16, LATE_CYCLES = 2 * TIMER_TOLERANCE_CYCLES };
 
 volatile services_seen_t services_seen;
 
 static uint8_t fifo[SERIAL_RECEIVE_DEPTH];
 static uint32_t received;
-static bool is_serial_port;
-static uint32_t ports_passed;
+static uint32_t cycle;
+static uint32_t timer_due; /* 0: it stands */
+static const char *check;
 
 static void transmit(uint32_t word)
 {
@@ -37,6 +49,11 @@ static void transmit(uint32_t word)
         if (received < SERIAL_RECEIVE_DEPTH) {
             fifo[received++] = (uint8_t)(word >> 8 * index);
         }
+    }
+    if (has("a lost character") || has("a character too many")) {
+        received += has("a lost character") ? UINT32_MAX : 1;
+    } else if (has("a wrong character")) {
+        fifo[count - 1] ^= 0x40;
     }
 }
 
@@ -53,13 +70,16 @@ static uint32_t receive(void)
 
 uint32_t mmio_read(uintptr_t address)
 {
+    if (address == CSR_SERIAL_CYCLE_ADDR) {
+        return idle_clock();
+    }
     switch ((address - CSR_SERIAL_PORT0_RECEIVE_ADDR) % SERIAL_STRIDE_BYTES) {
     case SERIAL_REGISTER(RECEIVE):
         return receive();
     case SERIAL_REGISTER(LEVEL):
         return received;
     case SERIAL_REGISTER(STATUS):
-        return 1u << CSR_SERIAL_PORT0_STATUS_IDLE_OFFSET;
+        return has("a line that is never idle") ? 0 : 1u << CSR_SERIAL_PORT0_STATUS_IDLE_OFFSET;
     default:
         return 0;
     }
@@ -74,21 +94,21 @@ void mmio_write(uintptr_t address, uint32_t value)
 
 uint32_t idle_clock(void)
 {
-    static uint32_t cycle;
-
     return cycle += STEP_CYCLES;
 }
 
 void record_begin(const char *kind, const char *name)
 {
     (void)kind;
-    is_serial_port = strcmp(name, "serial port") == 0;
+    check = name;
 }
 
 void record_truth(const char *key, bool value)
 {
     (void)key;
-    ports_passed += is_serial_port && value;
+    if (!value) {
+        printf("%s\n", check);
+    }
 }
 
 void record_number(const char *key, uint32_t value)
@@ -103,26 +123,78 @@ void record_end(void)
 
 void timer_start_once(uint32_t cycles)
 {
-    (void)cycles;
+    timer_due = cycle + cycles + (has("a late timer") ? LATE_CYCLES : 0);
+    timer_due -= has("an early timer") ? STEP_CYCLES * 2 : 0;
 }
 
 void context_wait(void)
 {
+    if (timer_due != 0 && (int32_t)(cycle - timer_due) >= 0 && !has("no timer")) {
+        timer_due = 0;
+        services_seen.interrupt_cycle = cycle;
+        services_seen.ticks = services_seen.ticks + (has("two ticks") ? 2 : 1);
+    }
 }
 
 void context_run_interrupt(void)
 {
+    if (!has("services in the wrong order")) {
+        services_seen.interrupt_cycle = idle_clock();
+    }
 }
 
 void context_run_protocol(void)
 {
+    if (!has("no protocol service")) {
+        services_seen.protocol_cycle = idle_clock();
+    }
+    if (has("services in the wrong order")) {
+        services_seen.interrupt_cycle = idle_clock();
+    }
 }
 
-int main(void)
+#ifdef __x86_64__
+
+/* Between any two instructions. */
+static void spoil_memory(int signal_number)
 {
-    (void)run_checks();
-    if (ports_passed != UARTS) {
-        fprintf(stderr, "%u of %d ports have passed\n", ports_passed, UARTS);
+    (void)signal_number;
+    if (has("a bit that is stuck")) {
+        local_words[WORDS - 1] |= 4;
+    } else if (large_words[0] == 0x4433aa11) {
+        /* The byte has taken another one with it. */
+        large_words[0] = 0x4433aa00;
     }
-    return ports_passed == UARTS ? 0 : 1;
+}
+
+static uint32_t run_with_bad_memory(void)
+{
+    struct sigaction action = {.sa_handler = spoil_memory};
+
+    (void)sigaction(SIGTRAP, &action, NULL);
+    single_step(true);
+    uint32_t failed = run_checks();
+    single_step(false);
+    return failed;
+}
+
+#else
+
+static uint32_t run_with_bad_memory(void)
+{
+    fprintf(stderr, "no trap after each instruction here\n");
+    exit(NOT_HERE);
+}
+
+#endif
+
+int main(int count, char **arguments)
+{
+    if (count == 2) {
+        fault = arguments[1];
+    }
+    bool is_memory = has("a bit that is stuck") || has("a byte that is not written alone");
+    uint32_t failed = is_memory ? run_with_bad_memory() : run_checks();
+    printf("%u\n", failed);
+    return 0;
 }

@@ -4,6 +4,7 @@
  *   start                            everything; the first command
  *   console                          the console begins
  *   type HEX                         bytes that the console's UART has received; how many its ring took
+ *   lose                             it has lost a byte
  *   serve                            the console's service; whether bytes were queued
  *   take BYTES                       what the UART sends: so many bytes at the most
  *
@@ -17,6 +18,8 @@
  *
  *   run HEX                          a command line: what it prints, whether it failed and how often it locked
  *   give PORT                        the port to another module; nobody's again
+ *   units PORT COUNT                 the usual user has received COUNT characters: the units of the port's line, and
+ *                                    for how many more it has room
  *   burst PORT FLAGS HEX CYCLE       characters that the port's line brings
  *   ms CYCLE                         the alarm rings, if it is set
  *   late CYCLE                       the same, but the lines are not served yet
@@ -33,11 +36,13 @@
 #include <string.h>
 
 #include "apps/console.h"
+#include "apps/lin/command.h"
 #include "apps/lin/host.h"
 #include "apps/network.h"
 #include "apps/remote.h"
 #include "apps/serial_ports.h"
 #include "command_line.h"
+#include "irq.h"
 #include "services_devices.h"
 #include "services_network.h"
 #include "text.h"
@@ -58,7 +63,16 @@ static void serve_usual(uint32_t port, bool pending)
     printf("!serve %u %d\n", port, pending);
 }
 
-static const serial_user_t usual = {.name = "usual", .begin = begin_usual, .serve = serve_usual};
+static uint32_t usual_units;
+
+static uint32_t received_usual(uint32_t port)
+{
+    (void)port;
+    return usual_units;
+}
+
+static const serial_user_t usual = {
+    .name = "usual", .begin = begin_usual, .serve = serve_usual, .room = 12, .received = received_usual};
 static const serial_user_t other = {.name = "other", .begin = begin_usual, .serve = serve_usual};
 
 /* --- commands and the console -------------------------------------------------------------------- */
@@ -103,10 +117,17 @@ static void type(void)
     uint32_t count = text_hex(bytes, 1);
     uint32_t taken = 0;
 
-    while (taken < count && byte_ring_push(&uart.received, bytes[taken])) {
-        taken++;
+    for (uint32_t index = 0; index < count; index++) {
+        bool has_room = byte_ring_push(&uart.received, bytes[index]);
+        taken += has_room;
+        uart.overruns += !has_room;
     }
     printf("%u\n", taken);
+}
+
+static void lose(void)
+{
+    uart.overruns++;
 }
 
 static void take(void)
@@ -144,6 +165,7 @@ static void start(void)
     /* Nobody clears that memory before. */
     memset(lin_at(0), 0xa5, LIN_NODES * sizeof(*lin_at(0)));
     lin_init();
+    lin_add_command();
 }
 
 static void begin_console(void)
@@ -160,6 +182,14 @@ static void serve_console(void)
 static void give(void)
 {
     printf("%d\n", serial_ports_give(text_number(1), &other));
+}
+
+static void print_units(void)
+{
+    const irq_line_t *line = irq_line(serial_line(text_number(1)));
+
+    usual_units = text_number(2);
+    printf("%u %u\n", line->units(line->context), line->room);
 }
 
 static void pass_late(void)
@@ -198,6 +228,7 @@ static const verb_t verbs[] = {
     {"console", begin_console},
     {"serve", serve_console},
     {"type", type},
+    {"lose", lose},
     {"take", take},
     {"supply", network_supply},
     {"spare", network_set_spare},
@@ -209,6 +240,7 @@ static const verb_t verbs[] = {
     {"packets", network_print_packets},
     {"run", run_line},
     {"give", give},
+    {"units", print_units},
     {"burst", device_burst},
     {"ms", pass_ms},
     {"late", pass_late},

@@ -161,6 +161,7 @@ NOTHING(share_look)
 NOTHING(irq_start)
 NOTHING(irqtune_init)
 NOTHING(lin_init)
+NOTHING(lin_add_command)
 NOTHING(lin_protocol)
 NOTHING(busy_round)
 

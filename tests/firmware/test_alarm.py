@@ -53,7 +53,9 @@ def test_one_that_is_set_anew_or_cancelled_does_not_ring_when_it_was_to(alarms):
     alarms.do("set", 0, 300)
     alarms.do("cancel", 1)
     alarms.do("cancel", 3)
+    assert [alarms.do("waits", number) for number in range(4)] == [["1"], ["0"], ["1"], ["0"]]
     assert alarms.passed(1000) == [(2, 102), (0, 300)]
+    assert [alarms.do("waits", number) for number in (0, 2)] == [["0"], ["0"]]
 
 
 def test_one_that_is_set_again_when_it_rings_does_not_drift(alarms):
@@ -61,6 +63,20 @@ def test_one_that_is_set_again_when_it_rings_does_not_drift(alarms):
     alarms.do("set", 0, 400)
     alarms.do("set", 1, 1000)
     assert alarms.passed(2100) == [(0, 400), (0, 800), (1, 1000), (0, 1200), (0, 1600), (0, 2000)]
+
+
+def test_what_is_due_when_the_line_is_served_late_rings_then_and_does_not_drift_either(alarms):
+    alarms.do("repeat", 0, 400)
+    alarms.do("set", 0, 400)
+    alarms.do("set", 1, 500)
+    alarms.do("late", 950)
+    assert alarms.passed(1000) == [(0, 951), (1, 951), (0, 951), (0, 1200), (0, 1600)]
+
+
+def test_one_that_is_set_for_now_rings_at_once(alarms):
+    alarms.do("set", 0, 1000)
+    alarms.do("set", 1, 0)
+    assert alarms.passed(2000) == [(1, 1), (0, 1000)]
 
 
 def test_a_look_for_nothing_is_one_access_where_the_line_is_not_seen():

@@ -96,6 +96,16 @@ def test_a_line_that_is_too_long_is_cut_and_ends(commands):
     assert line == "0" * (LINE_BYTES - 2)
 
 
+@pytest.mark.parametrize("byte", [0x00, 0x08, 0x1F, 0x7F, 0x80, 0xFF])
+def test_a_byte_that_can_not_be_printed_is_named_and_nothing_is_run(commands, byte):
+    text = b"say " + bytes([byte])
+    assert run(commands, text) == ([f"error: byte 0x{byte:02x} in a command"], True)
+    assert run(commands, b"say\t~") == (
+        ["error: COUNT must be from 1 to 1000, not '~'"],
+        True,
+    )
+
+
 @examples(300)
 @given(st.binary(max_size=120))
 def test_any_bytes_are_a_command_or_an_error(commands, data):

@@ -29,6 +29,10 @@ class Console(Services):
     def answer(self, text: bytes, *, at_once: int = RING) -> bytes:
         """All that comes if so many bytes are sent between services."""
         assert self.type(text) == len(text)
+        return self.drain(at_once=at_once)
+
+    def drain(self, *, at_once: int = RING) -> bytes:
+        """All that comes of what has been typed."""
         sent = b""
         while True:
             queued = self.serve()
@@ -91,6 +95,31 @@ def test_a_line_that_is_too_long_is_refused_whole_and_can_be_shortened(console):
     assert console.answer(text + b"\r") == text + b"\r\n" + error + b"\r\n" + PROMPT
     assert console.answer(text + b"\b" * 4 + b"\r").endswith(b"bytes, not 96\r\n" + PROMPT)
     assert console.answer(text + b"\b" * 5 + b"\r").endswith(b"\r\n0\r\n" + PROMPT)
+
+
+NOT_RUN = b"\r\nerror: not run: characters were lost\r\n" + PROMPT
+
+
+@pytest.mark.parametrize("phase", range(8))
+def test_no_line_of_which_a_part_was_lost_is_run(console, phase):
+    # Wherever the ring's end is, what is behind it has no beginning.
+    text = (b"say 1 2\r" * RING)[phase : phase + RING]
+    assert console.type(text + b"say 1 9") == RING
+    shown = console.drain()
+    # It is not known that they were whole.
+    assert shown.count(NOT_RUN) == text.count(b"\r")
+    shown += console.answer(b"\rsay 1 2\r"[text.endswith(b"\r") :])
+    assert shown.count(NOT_RUN) == text.count(b"\r") + 1
+    assert b"\r\n0" not in shown.removesuffix(b"\r\n0\r\n" + PROMPT)
+    assert console.answer(b"say 1 3\r") == b"say 1 3\r\n00\r\n" + PROMPT
+
+
+def test_what_was_lost_within_a_line_that_is_being_typed_keeps_that_from_being_run(console):
+    assert console.answer(b"say 1 2") == b"say 1 2"
+    console.do("lose")
+    assert not console.serve()
+    assert console.answer(b"4\r") == b"4" + NOT_RUN
+    assert console.answer(b"say 1 3\r") == b"say 1 3\r\n00\r\n" + PROMPT
 
 
 @pytest.mark.parametrize("at_once", [7, 50, RING])

@@ -50,6 +50,9 @@ class Lines:
     def assign(self, line: int, tier: int) -> None:
         assert self.do("assign", line, tier, PRIORITIES[line])[-1].split()[-1] == "0"
 
+    def ceiling(self) -> int:
+        return int(self.do("ceiling")[0])
+
     def close(self) -> None:
         self._program.close()
 
@@ -73,9 +76,37 @@ def test_of_kicked_lines_the_most_urgent_goes_first_and_of_equals_the_lower_one(
     assert lines.served("kick", LATE_UART) == [LATE_UART]
 
 
+def test_a_line_that_is_asked_for_twice_before_it_is_served_is_served_once(lines):
+    lines.do("wait", 1 << MAC)
+    assert lines.served("kick", MAC) == [MAC]
+    assert lines.served("kick", CONSOLE) == [CONSOLE]
+
+
 def test_a_line_that_kicks_itself_keeps_no_more_urgent_one_waiting(lines):
     lines.do("again", MAC, 3)
     assert lines.served("kick", MAC, UART) == [UART, MAC, MAC, MAC, MAC]
+
+
+def test_a_line_that_pends_meanwhile_goes_before_less_urgent_ones_that_are_kicked(lines):
+    lines.do("raises", MAC, 1 << UART)
+    assert lines.served("kick", MAC, CONSOLE) == [MAC, UART, CONSOLE]
+
+
+def test_a_tier_that_is_woken_for_what_it_has_done_already_waits_again(tiers):
+    tiers.do("early", 1 << UART)
+    assert tiers.do("call", MAC) == [f" {UART} {MAC}"]
+    tiers.assign(MAC, PROTOCOL)
+    tiers.do("early", 1 << MAC)
+    assert tiers.do("call", MAC) == [f" {RUN} {MAC} {MAC} {RUN}"]
+
+
+def test_a_line_that_may_not_interrupt_another_is_served_when_it_may():
+    lines = Lines("polled")
+    lines.do("mask", 1 << UART)
+    assert lines.served("kick", MAC, UART) == [UART]
+    lines.do("mask", sum(1 << line for line in PRIORITIES))
+    assert lines.served("kick", CONSOLE) == [MAC, CONSOLE]
+    lines.close()
 
 
 def test_a_pending_line_goes_before_less_urgent_ones_that_are_kicked(tiers):
@@ -100,6 +131,26 @@ def test_a_line_that_its_tier_does_not_let_go_stays_there_with_what_was_asked_of
     assert tiers.served("free") == [MAC]
     assert tiers.served("raise", MAC) == [MAC]
     assert tiers.served("mix", UART, LATE_UART, kicked=[MAC]) == [UART, LATE_UART, MAC]
+
+
+def test_the_ceiling_is_the_most_urgent_tier_that_shares_something(tiers):
+    assert tiers.ceiling() == INTERRUPT
+    tiers.assign(UART, MORE_URGENT)
+    assert tiers.ceiling() == MORE_URGENT
+    for line in PRIORITIES:
+        assert tiers.ceiling() > PROTOCOL
+        tiers.assign(line, PROTOCOL)
+    assert tiers.ceiling() == PROTOCOL
+    tiers.do("apart", UART)
+    tiers.assign(UART, MORE_URGENT)
+    assert tiers.ceiling() == PROTOCOL
+    tiers.do("wait", 1 << MAC)
+    # Whoever is served while its line moves is below the ceiling already.
+    tiers.assign(MAC, INTERRUPT)
+    assert tiers.ceiling() == INTERRUPT
+    tiers.do("busy", INTERRUPT)
+    assert tiers.do("assign", MAC, MORE_URGENT, PRIORITIES[MAC])[-1].split()[-1] == BUSY
+    assert tiers.ceiling() == INTERRUPT
 
 
 @pytest.mark.parametrize("verb", ["raise", "kick"])

@@ -200,6 +200,14 @@ def test_a_port_changes_hands_and_is_a_node_only_while_it_is_one(ports):
     )] == [Failure.NO_NODE, None, Failure.NO_NODE, Failure.NO_NODE]  # fmt: skip
 
 
+def test_the_units_of_a_line_go_on_and_its_room_is_that_of_whoever_has_the_port(ports):
+    assert ports.do("units", 0, 100) == ["100 12"]
+    ports.tell("lin 0 on 19200")
+    assert ports.do("units", 0, 100) == ["100 1"]
+    ports.tell("lin 0 off")
+    assert ports.do("units", 0, 130) == ["130 12"]
+
+
 def test_there_are_so_many_nodes_and_no_more(ports):
     for port in range(NODES):
         ports.tell(f"lin {port} on 19200")

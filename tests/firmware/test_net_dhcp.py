@@ -124,6 +124,16 @@ def test_static_address_is_taken_without_a_server_and_given_up_for_a_lease(
     assert client.addresses[0] == LEASED
 
 
+def test_static_address_is_taken_once_however_long_nobody_answers(client: Client) -> None:
+    client.discover()
+    for _ in range(TRIES):
+        client.until_message()
+    assert client.addresses[0] == FALLBACK
+    sent = [Ether(frame) for _ in range(300) for frame in client.tick()]
+    assert len([frame for frame in sent if ARP in frame]) == 2, "announced as any new address"
+    assert len([frame for frame in sent if DHCP in frame]) >= 4
+
+
 def test_unanswered_request_is_repeated_and_then_begun_anew(client: Client) -> None:
     first = client.request()
     for _ in range(TRIES - 1):

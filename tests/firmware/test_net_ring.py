@@ -32,7 +32,7 @@ def test_ring(ring_driver: Path, case: str) -> None:
     run_stepped(ring_driver, case)
 
 
-def test_the_user_of_a_full_serial_ring_is_woken_whenever_it_makes_room() -> None:
+def test_a_serial_ring_takes_what_fits_and_its_user_is_woken_whenever_it_makes_room() -> None:
     run_stepped(build("serial_ring_driver", [TESTS / "serial_ring_driver.c"], sanitize=False))
 
 

@@ -60,6 +60,20 @@ def test_packets_are_those_of_the_definition(program, rules, steps, start):
     assert run(program, rules, arrivals) == expected
 
 
+@pytest.mark.parametrize(
+    ("delimiter", "data", "expected"),
+    [
+        (b"ab", b"aabab", [b"aab", b"ab"]),
+        (b"ab", b"acbab", [b"acbab"]),
+        (b"aa", b"aaaabaa", [b"aa", b"aa", b"baa"]),
+    ],
+)
+def test_a_delimiter_begins_anew_with_the_byte_that_breaks_it(program, delimiter, data, expected):
+    rules = Rules(0, 0, MAX_LENGTH, delimiter)
+    found = run(program, rules, [(byte, 0) for byte in data])
+    assert found == [("delimiter", packet) for packet in expected]
+
+
 @given(sizes=st.lists(st.integers(1, 3), min_size=1, max_size=40), data=st.randoms())
 @examples(200)
 def test_bursts_make_the_same_packet_as_single_bytes(program, sizes, data):

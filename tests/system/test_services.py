@@ -112,10 +112,10 @@ def test_a_burst_at_line_rate_comes_back_whole_and_in_order(system):
 
 
 def test_the_source_sends_what_is_asked_for(system):
-    answers = exchange(system, [udp(b"5 100", SOURCE)])
-    assert [answer[UDP].len for answer in answers] == [108] * 5
-    numbers = [int.from_bytes(bytes(answer[UDP].payload)[:4], "big") for answer in answers]
-    assert numbers == [5, 4, 3, 2, 1]
+    answers = exchange(system, [udp(text, SOURCE) for text in (b"5 100", b"2 4\r\n", b"1 3")])
+    assert [answer[UDP].len - 8 for answer in answers] == [100] * 5 + [4] * 2 + [3]
+    numbers = [int.from_bytes(bytes(answer[UDP].payload)[:4], "big") for answer in answers[:7]]
+    assert numbers == [5, 4, 3, 2, 1, 2, 1]
     for answer in answers:
         check_checksums(answer)
 
@@ -147,14 +147,17 @@ def test_services_do_not_answer_a_service_of_another_board(system):
 
 def test_the_source_refuses_a_request_that_can_not_be_answered(system):
     nobody = IP(src=THERE, dst=HERE) / UDP(sport=0, dport=SOURCE) / Raw(b"5 100")
+    # The third would be 1 and the fourth 0 modulo 2^32.
+    bad = (b"5", b"5 1473", b"4294967297 9", b"5 4294967296", b"5 100 1", b"-5 1")
     frames = [arp_request(), udp(b"2 100", SOURCE), to_board(nobody)]
+    frames += [udp(text, SOURCE) for text in bad]
     result = system.run(
         cycles=20_000_000,
         frames=[Frame(frame, READY + GAP * index) for index, frame in enumerate(frames)],
         get=["source_bad_requests"],
         until=Until(quiet_cycles=QUIET),
     )
-    assert result.values == {"source_bad_requests": 1}
+    assert result.values == {"source_bad_requests": 1 + len(bad)}
     assert len(result.frames) == 3
 
 
@@ -208,7 +211,9 @@ def test_a_group_is_joined_on_the_console_and_its_datagrams_arrive(system):
         until=Until(quiet_cycles=READY),
     )
     assert result.values == {"discarded_datagrams": 1}
-    (report,) = [Ether(sent.data) for sent in result.frames]
+    (sent,) = result.frames
+    assert sent.cycle < typed + READY, "at once, and not with what comes next"
+    report = Ether(sent.data)
     assert (report.dst, report[IP].dst, report[IP].ttl) == (mac, group, 1)
     assert bytes(report[IP].payload)[:2] == b"\x16\0"
 

@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 
-#include "apps/echo/command.h"
 #include "context.h"
 #include "irq.h"
 #include "report.h"
@@ -179,7 +178,6 @@ void latency_init(void)
     (void)irq_register(ECHO_INTERRUPT, "echo", serve, NULL, PRIORITY);
     irq_describe(ECHO_INTERRUPT, 1, samples);
     irq_set_apart(ECHO_INTERRUPT);
-    latency_add_command();
 }
 
 echo_result_t latency_prepare(const latency_settings_t *settings)

@@ -380,7 +380,7 @@ static const command_t commands[] = {
 
 static command_table_t table = {commands, sizeof(commands) / sizeof(commands[0]), NULL};
 
-void lin_command_init(void)
+void lin_add_command(void)
 {
     command_add(&table);
 }

@@ -6,7 +6,7 @@
 #include "apps/lin/lin.h"
 
 /* Adds it. */
-void lin_command_init(void);
+void lin_add_command(void);
 
 /* --- show.c: steps of the command ---------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "alarm.h"
-#include "apps/lin/command.h"
 #include "apps/lin/host.h"
 #include "apps/serial_ports.h"
 #include "context.h"
@@ -247,7 +246,6 @@ void lin_init(void)
 {
     memset(ports, 0, sizeof(ports));
     lin_udp_init();
-    lin_command_init();
 }
 
 const char *lin_result_text(lin_result_t result)
