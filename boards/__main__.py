@@ -198,6 +198,7 @@ def load_board(board: Board, with_bios: bool, debug: bool) -> None:
     board = _variant(board, with_bios, debug)
     path = _bitstream(board)
     with locked(Project(board).folder):
+        vendor.check_as_made(Project(board))
         load.run(load.load_commands(board, path), board, path)
 
 
@@ -216,6 +217,7 @@ def flash(board: Board, with_bios: bool, debug: bool, program: Path | None) -> N
     with locked(folder):
         if program is None:
             path = _bitstream(board)
+            vendor.check_as_made(Project(board))
             commands = load.flash_commands(board, path)
         else:
             path = folder / "program.bin"
@@ -245,9 +247,10 @@ def self_test(board: Board, port: str | None, baud: int, simulate: bool, path: P
         raise ValueError("a board must be named by --port, or --simulate be given")
     found = selftest.collect(port, baud) if port is not None else None
     simulated = selftest.simulate(board) if simulate else None
+    # What took long is shown even if there is no room for it on the disk.
+    Console().print(selftest.table(board, found, simulated))
     if path is not None:
         selftest.write(path, board, found, simulated)
-    Console().print(selftest.table(board, found, simulated))
     failures = [failure for one in (found, simulated) if one for failure in one.failures]
     if failures:
         raise BuildError(f"{board.name} has failed its self-test: {'; '.join(failures)}")

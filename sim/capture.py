@@ -6,6 +6,9 @@ take a file that ends within a packet.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import mmap
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -49,6 +52,9 @@ _PACKETS = {
     (">", pcapng.PCAPNG_BT_PB): pcapng.PacketBlock,
 }
 
+#: A file's contents.
+_Data = bytes | mmap.mmap
+
 
 @dataclass(frozen=True)
 class Packet:
@@ -74,28 +80,53 @@ class Packet:
 
 
 def read_capture(path: Path | str) -> list[Packet]:
-    """All packets of a capture of Ethernet frames, in the order of the file.
+    """All packets of a capture, as ``packets_of``."""
+    return list(packets_of(path))
 
-    Raises ``ValueError`` for a file that is empty, no capture, of another link type, or damaged.
+
+def packets_of(path: Path | str) -> Iterator[Packet]:
+    """The packets of a capture of Ethernet frames, in the order of the file.
+
+    The file may be larger than memory. Raises ``ValueError`` for one that is empty, no capture, of
+    another link type, or damaged.
     """
-    data = Path(path).read_bytes()
+    with _contents(Path(path)) as data:
+        yield from _packets(path, data)
+
+
+@contextlib.contextmanager
+def _contents(path: Path) -> Iterator[_Data]:
+    with path.open("rb") as file:
+        try:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError):
+            # Empty, or a pipe.
+            yield file.read()
+            return
+        with mapped:
+            yield mapped
+
+
+def _packets(path: Path | str, data: _Data) -> Iterator[Packet]:
     if not data:
         raise ValueError(f"{path} is empty, not a capture")
     if int.from_bytes(data[:4], "big") in _PCAP_HEADERS:
         reader = _pcap(data)
-    elif data.startswith(_SECTION):
+    elif data[: len(_SECTION)] == _SECTION:
         reader = _pcapng(data)
     else:
         raise ValueError(f"{path} must be a pcap or pcapng file")
-    packets: list[Packet] = []
-    try:
-        for seconds, stored, length, fcs_bytes in reader:
-            packet = Packet(len(packets) + 1, seconds, stored, length)
-            packets.append(packet.without(fcs_bytes))
-    except (ValueError, IndexError, struct.error, dpkt.Error) as error:
-        text = str(error) or "a record is damaged"
-        raise ValueError(f"{path}, packet {len(packets) + 1}: {text}") from error
-    return packets
+    for number in itertools.count(1):
+        try:
+            record = next(reader, None)
+            if record is None:
+                return
+            seconds, stored, length, fcs_bytes = record
+            packet = Packet(number, seconds, stored, length).without(fcs_bytes)
+        except (ValueError, IndexError, struct.error, dpkt.Error) as error:
+            text = str(error) or "a record is damaged"
+            raise ValueError(f"{path}, packet {number}: {text}") from error
+        yield packet
 
 
 #: Time in seconds, bytes that were kept, how many there were, and how many of them are the check
@@ -108,7 +139,7 @@ def _check_link_type(number: int) -> None:
         raise ValueError(f"frames must be Ethernet's (link type 1), not of link type {number}")
 
 
-def _pcap(data: bytes) -> Iterator[_Record]:
+def _pcap(data: _Data) -> Iterator[_Record]:
     file_header, packet_header, units = _PCAP_HEADERS[int.from_bytes(data[:4], "big")]
     if len(data) < _PCAP_HEADER_BYTES:
         raise ValueError("the file ends before it")
@@ -162,11 +193,11 @@ def _interface(block: bytes, order: str) -> _Interface:
     return _Interface(description.linktype, units, offset_s, fcs_length)
 
 
-def _blocks(data: bytes) -> Iterator[tuple[str, int, bytes]]:
+def _blocks(data: _Data) -> Iterator[tuple[str, int, bytes]]:
     """Byte order, type and bytes of each block."""
     position, order = 0, "<"
     while position < len(data):
-        if data.startswith(_SECTION, position):
+        if data[position : position + len(_SECTION)] == _SECTION:
             mark = data[position + 8 : position + 12]
             if mark not in _ORDERS:
                 raise ValueError("the section before it has no known byte order")
@@ -182,7 +213,7 @@ def _blocks(data: bytes) -> Iterator[tuple[str, int, bytes]]:
         position += length
 
 
-def _pcapng(data: bytes) -> Iterator[_Record]:
+def _pcapng(data: _Data) -> Iterator[_Record]:
     interfaces: list[_Interface] = []
     for order, kind, block in _blocks(data):
         if kind == pcapng.PCAPNG_BT_SHB:

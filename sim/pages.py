@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from .json_files import write_json, write_whole
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 
@@ -41,5 +42,5 @@ def keep(kept: Any, golden: Path, page: Path, tables: Mapping[str, str]) -> None
     text = page.read_text()
     for marker, table in tables.items():
         text = fill(text, table, marker)
-    golden.write_text(json.dumps(kept, indent=1) + "\n")
-    page.write_text(text)
+    write_json(golden, kept)
+    write_whole(page, text)

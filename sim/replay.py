@@ -5,13 +5,13 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tierv.soc.params import SocParams
 
-from .capture import Packet, read_capture
+from .capture import Packet, packets_of
 from .pcap import time_frames
 from .stimulus import Frame
 
@@ -148,26 +148,34 @@ def readdress(frame: bytes, to: Iterable[Address], mac: bytes, address: bytes) -
     return bytes(changed)
 
 
-def _busiest(packets: Sequence[Packet], end: int) -> str:
-    """The most frequent MAC addresses at one end of the frames, for a message."""
-    counts = Counter(address for packet in packets for address in _ends(packet.stored)[end])
+def _busiest(counts: Counter[Address]) -> str:
+    """The most frequent addresses, for a message."""
     return ", ".join(f"{address} ({count})" for address, count in counts.most_common(_MOST_SHOWN))
 
 
-def choose(packets: Sequence[Packet], choice: Choice, path: Path) -> list[Packet]:
-    """The packets that go in.
+def choose(packets: Iterable[Packet], choice: Choice, path: Path) -> tuple[list[Packet], int]:
+    """The packets that go in, and how many there are.
 
     Raises ``ValueError`` if there is none; the message has the most frequent addresses.
     """
-    if not packets:
+    chosen: list[Packet] = []
+    counts: tuple[Counter[Address], Counter[Address]] = (Counter(), Counter())
+    total = 0
+    for packet in packets:
+        total += 1
+        if choice.takes(packet.stored):
+            chosen.append(packet)
+        elif not chosen:
+            for one, addresses in zip(counts, _ends(packet.stored), strict=True):
+                one.update(addresses)
+    if not total:
         raise ValueError(f"{path} has no packets")
-    chosen = [packet for packet in packets if choice.takes(packet.stored)]
     if not chosen:
         raise ValueError(
-            f"{path} has no frame of that choice among {len(packets)};"
-            f" sources: {_busiest(packets, 0)}; destinations: {_busiest(packets, 1)}"
+            f"{path} has no frame of that choice among {total};"
+            f" sources: {_busiest(counts[0])}; destinations: {_busiest(counts[1])}"
         )
-    return chosen
+    return chosen, total
 
 
 def replay_frames(
@@ -184,8 +192,7 @@ def replay_frames(
     With ``as_board`` they get the board's own addresses (``readdress``). Raises ``ValueError`` as
     ``read_pcap`` and ``choose``.
     """
-    packets = read_capture(path)
-    chosen = choose(packets, choice, path)
+    chosen, total = choose(packets_of(path), choice, path)
     if as_board:
         mac = Address.parse(soc.mac_address).data
         address = Address.parse(soc.local_ip).data
@@ -201,4 +208,4 @@ def replay_frames(
         start_cycle=start_cycle,
         most_bytes=MOST_BYTES,
     )
-    return frames, len(packets)
+    return frames, total

@@ -166,7 +166,8 @@ class TierVSoC(SoCCore):
         return self.platform.request_all("user_led")
 
     def ethernet_phy(self, *, hw_reset: bool) -> LiteXModule:
-        """The interface to the Ethernet PHY, as LiteEth's MAC wants it.
+        """The interface to the Ethernet PHY, as LiteEth's MAC wants it, and for DMA with the
+        attribute ``bits_per_second``, as those of ``ethernet.py`` have it.
 
         With ``hw_reset`` it resets the PHY after configuration.
         """
@@ -330,7 +331,7 @@ class TierVSoC(SoCCore):
         self.bus_errors = BusErrors(self.bus._interconnect, self.bus.masters.values())
         for name, _, address, bank in self.csr_bankarray.banks:
             if name == "serial":
-                self.comb += self.serial.listen(bank, address)
+                self.comb += self.serial.listen(bank, address, paging=self.csr.paging)
 
 
 def quiet_litex_logs(level: int = logging.WARNING) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ..commands import Commands
-from ..experiments.report import console
+from ..experiments.report import check_folder, console
 from . import extensions as bit_manipulation
 from . import report
 from .bench import Settings, measure_all
@@ -46,6 +46,7 @@ def bench(coremark: Path | None, iterations: int, interrupts: int, seed: int, up
     """Run everything; the exit status is 1 if a target does not hold."""
     coremark = _coremark(coremark)
     settings = Settings(interrupts=interrupts, seed=seed, coremark=coremark, iterations=iterations)
+    check_folder()
     start = time.monotonic()
 
     def tell(text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,7 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ..experiments.plots import figure
-from ..experiments.report import cell, results_folder
+from ..experiments.report import cell, check_folder, results_folder
+from ..json_files import read_json, write_json, write_whole
 from ..pages import README, fill, keep, markdown
 from .bench import Row, Settings
 from .kernels import COREMARK_TUNED_FLAGS, COREMARKS, EXPECTED, SPEEDS, packaged_coremark
@@ -76,10 +76,9 @@ def summary(rows: Sequence[Row], settings: Settings) -> dict[str, Any]:
 
 def write(content: Mapping[str, Any]) -> Path:
     """Write ``core.json`` and ``core.png`` to the folder of results; returns the former."""
-    folder = results_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "core.json"
-    path.write_text(json.dumps(content, indent=1) + "\n")
+    check_folder()
+    path = results_folder() / "core.json"
+    write_json(path, content)
     plot(content, path.with_suffix(".png"))
     return path
 
@@ -219,5 +218,5 @@ def update(content: Mapping[str, Any]) -> None:
 
 def update_readme() -> None:
     """Make the README's tables anew from the golden figures."""
-    content = json.loads(GOLDEN.read_text())
-    README.write_text(fill(README.read_text(), readme_table(content), MARKER))
+    content = read_json(GOLDEN)
+    write_whole(README, fill(README.read_text(), readme_table(content), MARKER))

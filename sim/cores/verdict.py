@@ -97,6 +97,16 @@ def _speed_targets(rows: Rows) -> Iterator[Target]:
     yield Target(name, gain, "above 0", gain > 0)
 
 
+def _count_targets(rows: Rows) -> Iterator[Target]:
+    """All cores run the same program: what they retire of a kernel is as much, but for the mark."""
+    counts = {kernel: [] for kernel in (*EXPECTED, *COREMARKS)}
+    for row in of_part(rows, "kernels"):
+        counts[row["kernel"]].append(row["instructions"])
+    apart = max((max(found) - min(found) for found in counts.values() if found), default=0)
+    name = "instructions of a kernel by which two cores differ"
+    yield Target(name, apart, "1 or fewer", apart <= 1)
+
+
 def _near(name: str, measured: float, wanted: float, tolerance: float) -> Target:
     # A cycle is as near as a cycle count can be.
     near = abs(measured - wanted) <= max(tolerance * wanted, 1 if isinstance(wanted, int) else 0)
@@ -134,4 +144,5 @@ def _reference_targets(rows: Rows) -> Iterator[Target]:
 
 def targets(rows: Rows) -> list[Target]:
     """Every target with its verdict."""
-    return [*_interrupt_targets(rows), *_speed_targets(rows), *_reference_targets(rows)]
+    parts = (_interrupt_targets, _speed_targets, _count_targets, _reference_targets)
+    return [target for part in parts for target in part(rows)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Callable
@@ -10,10 +11,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from ..capture import read_capture
+from ..capture import packets_of
 from ..commands import Commands
 from ..file_arguments import NEW_FILE, OLD_FILE, check_outputs
-from ..replay import Address, Choice, choose
+from ..replay import Address
 from ..replay_command import ADDRESS
 from . import EXPERIMENTS, GROUPS, readme, report
 from .bench import Bench
@@ -45,9 +46,11 @@ def _run(experiment: Experiment, bench: Bench, settings: Settings, console: Cons
             f"length of {experiment.id} must be at most {experiment.most_length}"
             f" {experiment.length_unit}, not {settings.length}"
         )
+    report.check_folder()
     outcome = experiment.run(bench, settings, _progress_of(experiment))
-    report.write(experiment, settings, outcome)
+    # What took long to measure is shown even if there is no room for it on the disk.
     report.show(experiment, settings, outcome, console)
+    report.write(experiment, settings, outcome)
     return outcome
 
 
@@ -99,8 +102,11 @@ def trace_csv(capture: Path, board: Address, output: Path) -> None:
     BOARD is the MAC or IPv4 address in the capture whose part the simulated board shall take.
     """
     check_outputs([capture], [output])
-    packets = choose(read_capture(capture), Choice(), capture)
-    counts = write_trace(output, packets, board)
+    packets = packets_of(capture)
+    first = next(packets, None)
+    if first is None:
+        raise ValueError(f"{capture} has no packets")
+    counts = write_trace(output, itertools.chain([first], packets), board)
     if not any(counts.values()):
         raise ValueError(f"{capture} has no frame to or from {board}")
     words = ", ".join(f"{count} {direction}" for direction, count in counts.items())

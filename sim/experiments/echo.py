@@ -9,6 +9,7 @@ from typing import Any
 from tierv.soc.params import SocParams
 
 from ..cyclictest import to_text
+from ..file_arguments import write_text
 from .bench import Bench
 from .echo_trial import (
     FLOOD,
@@ -170,7 +171,7 @@ def _write_texts(measured: Mapping[Case, Measured], clock_hz: int) -> None:
     for case, found in measured.items():
         title = f"cycles of {clock_hz} Hz: hardware, software"
         text = to_text([found.hardware, found.software], title)
-        (folder / f"{case.file_name}.txt").write_text(text)
+        write_text(folder / f"{case.file_name}.txt", text)
 
 
 def _plot_load(

@@ -29,7 +29,10 @@ COLOURS = {"B": "tab:blue", "S": "tab:orange", "polled": "tab:green"}
 
 @contextlib.contextmanager
 def figure(path: Path, title: str, *, xlabel: str = "", ylabel: str = "") -> Iterator[Axes]:
-    """A plot that is written to the file when all has been drawn."""
+    """A plot that is written to the file when all has been drawn.
+
+    Raises ``OSError`` that names it, also when the disk is full.
+    """
     fig, axes = plt.subplots(figsize=(7, 4.5), dpi=120)
     try:
         axes.set_title(title)
@@ -38,6 +41,9 @@ def figure(path: Path, title: str, *, xlabel: str = "", ylabel: str = "") -> Ite
         axes.grid(True, axis="y", alpha=0.3)
         yield axes
         fig.tight_layout()
-        fig.savefig(path)
+        try:
+            fig.savefig(path)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         plt.close(fig)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..json_files import read_json, write_whole
 from ..pages import README, fill
 from . import GROUPS
 from .experiment import Experiment
@@ -15,9 +15,12 @@ from .report import cell, results_folder
 
 
 def read_results(folder: Path, experiments: Sequence[Experiment]) -> list[Mapping[str, Any]]:
-    """Results of the experiments that have been run. Raises ``ValueError`` if none has."""
+    """Results of the experiments that have been run.
+
+    Raises ``ValueError`` if none has, and naming a file that is damaged.
+    """
     paths = [folder / f"{experiment.id}.json" for experiment in experiments]
-    results = [json.loads(path.read_text()) for path in paths if path.exists()]
+    results = [read_json(path) for path in paths if path.exists()]
     if not results:
         names = ", ".join(experiment.id for experiment in experiments)
         raise ValueError(f"there is no result of {names} in {folder}: run one first")
@@ -68,4 +71,4 @@ def update(groups: Sequence[str]) -> None:
     for group in groups:
         results = read_results(results_folder(), GROUPS[group])
         text = fill(text, results_table(results, GROUPS[group]), f"results of {group}")
-    README.write_text(text)
+    write_whole(README, text)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import hashlib
-import json
+import os
 import platform
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..firmware import compiler
+from ..json_files import write_json
 from ..model import simulation_params
 from ..paths import build_root
 from .experiment import Experiment, Outcome, Settings
@@ -37,6 +39,14 @@ def console() -> Console:
 def results_folder() -> Path:
     """Where results go."""
     return build_root() / "results"
+
+
+def check_folder() -> None:
+    """Make the folder of results. Raises ``OSError`` that names it if they can't be written."""
+    folder = results_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 def _plain(value: Any) -> Any:
@@ -73,10 +83,9 @@ def write(experiment: Experiment, settings: Settings, outcome: Outcome) -> Path:
 
     With a recorded trace its name follows the identity.
     """
-    folder = results_folder()
-    folder.mkdir(parents=True, exist_ok=True)
+    check_folder()
     name = f"{experiment.id}-{settings.trace.stem}" if settings.trace else experiment.id
-    path = folder / f"{name}.json"
+    path = results_folder() / f"{name}.json"
     content = {
         "experiment": experiment.id,
         "title": experiment.title,
@@ -87,7 +96,7 @@ def write(experiment: Experiment, settings: Settings, outcome: Outcome) -> Path:
         "pass_line": experiment.pass_line,
         "passed": bool(outcome.passed),
     }
-    path.write_text(json.dumps(content, indent=2, default=_plain) + "\n")
+    write_json(path, content, indent=2, default=_plain)
     experiment.plot(outcome, path.with_suffix(".png"))
     return path
 

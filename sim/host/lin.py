@@ -25,6 +25,8 @@ NO_PORT = 0xFE
 MOST_RECORDS = 64
 _ANSWER, _FAILED, _REPORT = 0x80, 0xC0, 0x40
 _RECORD = struct.Struct(">BBBBI8s")
+#: Of the values that have room in a record.
+_MOST = {"what": 0xFF, "port": 0xFF, "identifier": 0xFF, "number": 0xFFFF_FFFF}
 _TRY_S = 0.5
 _TRIES = 6
 
@@ -115,11 +117,18 @@ class Record:
 
 
 def encode(records: Iterable[Record]) -> bytes:
-    """A datagram. Raises ``ValueError`` for data of more than eight bytes."""
+    """A datagram.
+
+    Raises ``ValueError`` for data of more than eight bytes, and naming a value without room.
+    """
     parts = []
     for record in records:
         if len(record.data) > 8:
             raise ValueError(f"data must have at most 8 bytes, not {record.data.hex()!r}")
+        for name, most in _MOST.items():
+            value = getattr(record, name)
+            if not 0 <= value <= most:
+                raise ValueError(f"{name} must be from 0 to {most}, not {value!r}")
         head = (record.what, record.port, record.identifier, len(record.data), record.number)
         parts.append(_RECORD.pack(*head, record.data))
     return b"".join(parts)

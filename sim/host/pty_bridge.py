@@ -106,6 +106,7 @@ class PtyBridge:
         self._say = say
         self._backlog = bytearray()
         self._room = 0
+        #: What the board says while the port's data come here.
         self._peer = b""
         self._stops_board = False
         self._running = True
@@ -119,7 +120,9 @@ class PtyBridge:
         client.notified = self._tell
 
     def close(self) -> None:
-        """Close the pseudo terminal."""
+        """Close the pseudo terminal. Without ``run`` this gives back what ``begin`` has taken."""
+        if self._peer:
+            self._leave_board()
         os.close(self._master)
         os.close(self._slave)
 
@@ -175,6 +178,8 @@ class PtyBridge:
         except (HostError, OSError) as error:
             state = "sends nothing" if self._stops_board else "has this host as its peer"
             self._say(f"the board still {state}: {error}")
+        finally:
+            self._peer = b""
 
     def _turn(self) -> None:
         client = self._client

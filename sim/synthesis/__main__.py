@@ -15,7 +15,7 @@ from rich.table import Table
 from tierv.rtl.params import EXTENSIONS, CoreParams
 
 from ..commands import Commands
-from ..experiments.report import cell, console
+from ..experiments.report import cell, check_folder, console
 from . import options as option_costs
 from . import results
 from .cells import FAMILIES, breakdown
@@ -121,8 +121,8 @@ def main() -> None:
     help="The core with its local memories, without, or both in turn.",
 )
 @click.option("--counts/--no-counts", default=True, help="Count for other FPGA families too.")
-@click.option("--lines", type=int, default=8, show_default=True)
-@click.option("--counters/--no-counters", default=True, show_default=True)
+@click.option("--lines", type=int, default=results.USUAL["lines"], show_default=True)
+@click.option("--counters/--no-counters", default=results.USUAL["counters"], show_default=True)
 @click.option(
     "--extension",
     "extensions",
@@ -159,6 +159,9 @@ def run(
     Size and clock are those of an ECP5 LFE5U-25F of speed grade 6, the clock the median of the
     seeds. What has been done before for the same design and tools is not done again.
     """
+    # What is wanted at the end is missed before anything that takes long.
+    check_folder()
+    results.core_results()
     page = console()
     options = {"lines": lines, "counters": counters}
     more = {"icache_bytes": icache_bytes, "dcache_bytes": dcache_bytes, "debug": debug}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..cores.report import GOLDEN as CORE_GOLDEN
-from ..experiments.report import cell, results_folder
+from ..experiments.report import cell, check_folder, results_folder
+from ..json_files import read_json, write_json
 from ..pages import README, keep, markdown
 from .flow import DEVICE, OPTIMISED_BEFORE, PLACEMENT, Flow, Routed, tool_versions, tools_text
 from .subjects import CORE, PLAIN_CORE, Subject
@@ -37,6 +37,8 @@ _FAMILY_TITLES = {"xilinx": "Artix-7", "intel_alm": "Cyclone V"}
 
 #: What of a result's configuration is the flow's, not the core's.
 _FLOW = ("device", "placement", "seeds", "tools")
+#: Parameters of the cores that the README shows, beside tiers and what "plain" is without.
+USUAL: Mapping[str, Any] = {"lines": 8, "counters": True}
 
 Row = Mapping[str, Any]
 
@@ -138,9 +140,12 @@ def label(one: Row) -> str:
 
 
 def core_results() -> Mapping[str, Any]:
-    """The content of the last ``make bench-core`` here, or else of what the README shows of it."""
+    """The content of the last ``make bench-core`` here, or else of what the README shows of it.
+
+    Raises ``ValueError`` naming a file that is damaged.
+    """
     path = results_folder() / "core.json"
-    return json.loads((path if path.exists() else CORE_GOLDEN).read_text())
+    return read_json(path if path.exists() else CORE_GOLDEN)
 
 
 def at_clock(rows: Sequence[Row], core: Mapping[str, Any]) -> dict[str, float]:
@@ -194,9 +199,9 @@ def outcome(rows: Sequence[Row], seeds: Sequence[int], options: Mapping[str, Any
 
 def write(content: Mapping[str, Any]) -> Path:
     """Write ``synth.json`` to the folder of results; returns its path."""
+    check_folder()
     path = results_folder() / "synth.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=2) + "\n")
+    write_json(path, content, indent=2)
     return path
 
 
@@ -222,25 +227,40 @@ def table(content: Mapping[str, Any]) -> str:
     return "\n".join([*text, ""])
 
 
+def _listed(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in options.items())
+
+
 def with_known_peers(content: Mapping[str, Any], known: Mapping[str, Any]) -> dict:
     """The results, with the rows of peers that were not measured, if these were so before with the
-    same tools, device and seeds: peers do not change."""
+    same tools, device, placement and seeds: peers do not change."""
     config, before = content["config"], known["config"]
     if any(config[name] != before.get(name) for name in _FLOW):
         return dict(content)
     measured = {one["design"] for one in content["rows"]}
     peers = [one for one in known["rows"] if one["tiers"] is None and one["design"] not in measured]
-    options = {name: value for name, value in config.items() if name not in _FLOW}
-    return outcome([*content["rows"], *peers], config["seeds"], options)
+    return outcome([*content["rows"], *peers], config["seeds"], _core_options(config))
+
+
+def _core_options(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in config.items() if name not in _FLOW}
 
 
 def update_readme() -> None:
     """Keep the last results, and write them into the README's table.
 
-    Raises ``ValueError`` if there are none.
+    Raises ``ValueError`` if there are none, or if they are of other cores than those shown there:
+    the table does not tell.
     """
     path = results_folder() / "synth.json"
     if not path.exists():
         raise ValueError(f"there is no result in {path}: run make synth")
-    content = with_known_peers(json.loads(path.read_text()), json.loads(GOLDEN.read_text()))
+    measured = read_json(path)
+    options = _core_options(measured["config"])
+    if options != USUAL:
+        raise ValueError(
+            f"the results in {path} are of cores with {_listed(options)}; the README's have"
+            f" {_listed(USUAL)}: run make synth without options for parameters"
+        )
+    content = with_known_peers(measured, read_json(GOLDEN))
     keep(content, GOLDEN, README, {MARKER: table(content)})

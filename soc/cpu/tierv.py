@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from litedram.common import LiteDRAMNativePort
 from litedram.frontend.adapter import LiteDRAMNativePortConverter
@@ -25,6 +26,11 @@ from ..map import ORIGINS, SIZES
 from ..whole_words import WholeWords
 from .filled import filled_cluster_verilog, room_bytes
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from litex.soc.integration.builder import Builder
+
 #: Tiers of each variant.
 VARIANTS = {"standard": 3, "single": 1} | {f"tiers{n}": n for n in range(1, MAX_TIERS + 1)}
 #: The firmware's branches are many: with a history for 256 words, as the core has it by itself,
@@ -39,7 +45,11 @@ class TierV(CPU):
 
     ``parameters`` may be replaced before the SoC is finalized; tiers, reset address and the
     places of the memories are set from the variant and the SoC's map. A SoC that wants memories
-    of other sizes than the map's has an attribute ``local_memory_bytes``, the sizes by name.
+    of other sizes than the map's has an attribute ``local_memory_bytes``, the sizes by name, and
+    one that wants them elsewhere has ``itcm`` and ``dtcm`` in its ``mem_map``. Caches are of
+    memory that LiteX's ``add_sdram`` adds, without a cache of LiteX's (``l2_cache_size=0``).
+    Raises ``ValueError`` naming what can't be built: a place that is no multiple of the memory's
+    size, and, when the SoC is finalized, caches without such memory.
     """
 
     category = "softcore"
@@ -81,6 +91,9 @@ class TierV(CPU):
         #: Whether external memory takes whole words only (``WholeWords``).
         self.whole_words = False
         self._debug: ExternalDebug | None = None
+        #: LiteX's builder of the SoC, if there is one when it is called. (An attribute with the SoC
+        #: would be taken for a part of the CPU.)
+        self._builder: Callable[[], Builder | None] = lambda: None
         self.reset = Signal()
         self.interrupt = Signal(MAX_LINES)
         self.bus = _bus()
@@ -90,7 +103,13 @@ class TierV(CPU):
         #: ``reset``, put off while the core is at external memory: a line that it has asked for
         #: comes in any case, and would be taken for part of the next one.
         self.core_reset = Signal()
-        self.comb += self.core_reset.eq(self.reset & ~self.memory_bus.cyc)
+        asked, owed = Signal(), Signal()
+        self.comb += [
+            asked.eq(self.reset | owed),
+            self.core_reset.eq(asked & ~self.memory_bus.cyc),
+        ]
+        # LiteX's reset of a SoC lasts a cycle.
+        self.sync += owed.eq(asked & self.memory_bus.cyc)
         self._dtcm_port = self.dtcm_bus
         self.periph_buses = [self.bus]
         self.memory_buses = []
@@ -113,12 +132,16 @@ class TierV(CPU):
 
     def add_soc_components(self, soc) -> None:
         """Put the memories on the bus and tell the software about the core."""
+        self._builder = lambda: getattr(soc, "builder", None)
         self._sizes = sizes = getattr(soc, "local_memory_bytes", SIZES)
-        self.parameters = replace(
-            self.parameters,
-            imem=Region(base=ORIGINS["itcm"], size_bytes=room_bytes(sizes["itcm"])),
-            dmem=Region(base=ORIGINS["dtcm"], size_bytes=room_bytes(sizes["dtcm"])),
+        imem, dmem = (
+            Region(
+                base=soc.mem_map.get(name, ORIGINS[name]),
+                size_bytes=room_bytes(sizes[name]),
+            )
+            for name in ("itcm", "dtcm")
         )
+        self.parameters = replace(self.parameters, imem=imem, dmem=dmem)
         for name, bus, region in (
             ("itcm", self.itcm_bus, self.parameters.imem),
             ("dtcm", self.dtcm_bus, self.parameters.dmem),
@@ -196,9 +219,23 @@ class TierV(CPU):
             ports |= wishbone_ports("mem_", self.memory_bus, bursts=True)
         return Instance(CLUSTER_MODULE, **ports)
 
-    def do_finalize(self) -> None:
+    def _folders(self) -> tuple[Path, Path]:
+        """Where Verilog and headers belong: where LiteX's builder wants them, if there is one."""
+        builder = self._builder()
+        if builder is not None:
+            return Path(builder.gateware_dir), Path(builder.generated_dir)
         folder = Path(self.platform.output_dir)
-        source = (folder / "gateware" / f"{CLUSTER_MODULE}.v").resolve()
+        return folder / "gateware", folder / "software" / "include" / "generated"
+
+    def do_finalize(self) -> None:
+        p = self.parameters
+        if p.has_caches and not self.memory_buses:
+            raise ValueError(
+                "icache_bytes and dcache_bytes must be 0 without external memory,"
+                f" not {p.icache_bytes} and {p.dcache_bytes}"
+            )
+        gateware, headers = self._folders()
+        source = (gateware / f"{CLUSTER_MODULE}.v").resolve()
         source.parent.mkdir(parents=True, exist_ok=True)
         if self.filled_memories:
             sizes = (self._sizes["itcm"], self._sizes["dtcm"])
@@ -208,7 +245,6 @@ class TierV(CPU):
         self.platform.add_source(str(source))
         if self._debug:
             self._debug.write_verilog(self.platform, source.parent)
-        headers = folder / "software" / "include" / "generated"
         headers.mkdir(parents=True, exist_ok=True)
         for name, text in self.generated_headers().items():
             (headers / name).write_text(text)

@@ -165,13 +165,20 @@ class FrameRings(LiteXModule):
 class EthernetDma(LiteXModule):
     """A MAC for a PHY's interface, and the rings. Registers are those of both.
 
-    Raises ``ValueError`` for a system clock in which the receive ring alone does not keep up with
-    the wire: less than 39.7 MHz for 1 Gbit/s. With that it does while nothing is sent, also if the
-    transmit ring is on and the bus in the memory all the time. That both rings do, with frames of
-    61 bytes at line rate, takes 47 MHz then.
+    The interface says the rate of its wire, ``bits_per_second``, as those of ``soc/ethernet.py``
+    do. Raises ``ValueError`` for one that doesn't, as LiteEth's own, and for a system clock in
+    which the receive ring alone does not keep up with the wire: less than 39.7 MHz for 1 Gbit/s.
+    With that it does while nothing is sent, also if the transmit ring is on and the bus in the
+    memory all the time. That both rings do, with frames of 61 bytes at line rate, takes 47 MHz
+    then.
     """
 
     def __init__(self, phy: LiteXModule, sys_clk_hz: int) -> None:
+        if not hasattr(phy, "bits_per_second"):
+            raise ValueError(
+                "phy must say its bits_per_second, as those of soc/ethernet.py do, which"
+                f" {type(phy).__name__} does not"
+            )
         words_hz = phy.bits_per_second / _WORD_BITS
         if sys_clk_hz < words_hz * _RECEIVE_CYCLES:
             raise ValueError(

@@ -9,9 +9,10 @@ from operator import or_
 from litex.gen import LiteXModule
 from litex.soc.interconnect.csr import CSRField, CSRStatus
 from litex.soc.interconnect.csr_bus import CSRBank
-from migen import Cat, Mux, Record, Signal
+from migen import Cat, Mux, Record, Signal, log2_int
 from migen.genlib.cdc import MultiReg
 
+from ..map import CSR_PAGE_BYTES
 from .params import MAX_PORTS, SerialParams, baud_range
 from .port import BREAK_MAX_BITS, SerialPort
 from .registers import TIMEOUT_BITS
@@ -115,17 +116,26 @@ class SerialPorts(LiteXModule):
             ]
         self.comb += read_data.eq(reduce(or_, (port.read_data for port in self.ports)))
 
-    def listen(self, bank: CSRBank, address: int) -> list:
+    def listen(self, bank: CSRBank, address: int, *, paging: int = CSR_PAGE_BYTES) -> list:
         """Statements that give the ports the accesses on the bus of the bank.
 
-        ``address`` is the bank's: the number of its page.
+        ``address`` is the bank's: the number of its page, of so many bytes as LiteX calls the
+        SoC's ``paging``. Raises ``ValueError`` for pages that are too small for the registers.
         """
+        needed = 4 * len(self.get_csrs())
+        if paging < needed:
+            raise ValueError(
+                f"paging must be at least {needed} bytes for {self.params.ports} ports,"
+                f" not {paging!r}"
+            )
         bus = bank.bus
-        chosen = bus.adr[len(self._address) :] == address
+        page_bits = log2_int(paging // 4)
+        bits = min(page_bits, len(self._address))
+        chosen = bus.adr[bits:] == address << (page_bits - bits)
         return [
             self._read.eq(bus.re & chosen),
             self._write.eq(bus.we & chosen),
-            self._address.eq(bus.adr),
+            self._address.eq(bus.adr[:bits]),
             self._write_data.eq(bus.dat_w),
         ]
 

@@ -53,6 +53,8 @@ class SerialParams:
     stamps: bool = True
 
     def __post_init__(self) -> None:
+        # LiteX's own targets have it as a float.
+        self._check("sys_clk_hz", TICKS, 10**9)
         self._check("ports", 1, MAX_PORTS)
         self._check("receive_depth", 1, MAX_DEPTH)
         self._check("transmit_depth", 1, MAX_DEPTH)

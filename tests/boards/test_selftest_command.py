@@ -129,6 +129,16 @@ def test_the_command_collects_over_a_serial_port(tmp_path):
 
 
 @pytest.mark.usefixtures("pseudo_terminals")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_what_was_told_is_shown_also_if_it_can_t_be_written():
+    port, _ = serve("\r\n".join(lines()) + "\r\n")
+    done = CliRunner().invoke(main, ["selftest", "de0_nano", "--port", port, "--json", "/dev/full"])
+    assert done.exit_code == 1
+    assert "kernel crc" in done.output
+    assert "No space left on device: '/dev/full'" in done.output
+
+
+@pytest.mark.usefixtures("pseudo_terminals")
 def test_the_command_fails_with_the_board():
     port, _ = serve("\n".join(lines(passed=False)) + "\n")
     done = CliRunner().invoke(main, ["selftest", "de0_nano", "--port", port])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
-from programs import finish, write
+from programs import finish, place, write
 from switching import begin, issue_patterns
 
 A, B, C, COUNT = 6, 7, 8, 9
@@ -77,6 +77,27 @@ async def a_fetch_does_not_run_ahead_over_a_jump_or_trap_into_a_device(dut):
         await bench.execute([*head, *rv.li(C, end - 8), rv.jalr(0, C, 0)])
         assert bench.result == 3
         assert not touched, f"{last:#010x}"
+
+
+@cocotb.test()
+async def what_is_fetched_runs_eight_words_ahead_past_a_branch_or_wfi(dut):
+    bench = Bench(dut)
+    farthest = []
+    for program in (RAM + 0x200, RAM + 0x204):
+        for last in (rv.WFI, rv.branch("beq", 0, 0, -4), rv.NOP):
+            bench.load(program, [*[rv.NOP] * 12, last, *[rv.NOP] * 40])
+            bench.load(place(bench, 0), [*rv.li(A, program), rv.jalr(0, A, 0)])
+            await bench.reset()
+            ahead = 0
+            # Less than the row of forty takes.
+            for _ in range(200):
+                await bench.step()
+                if bench.seen.retirements and bench.bus.transfers:
+                    pc, fetched = bench.seen.retirements[-1].pc, bench.bus.transfers[-1].address
+                    ahead = max(ahead, fetched - pc) if pc >= program else ahead
+            farthest.append(ahead // 4)
+    assert max(farthest) == 8, farthest
+    assert farthest[0] >= 6, "behind wfi"
 
 
 @cocotb.test()

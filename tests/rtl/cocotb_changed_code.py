@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import cocotb
 import encoding as rv
 from bench import NOWHERE, RAM, Bench
-from programs import MEI, PROGRAM, finish, read, run_in, write
+from programs import CSR, MEI, PROGRAM, finish, place, read, run_in, start, waiting_loop, write
 
 from tierv.rtl.isa import Cause
 
@@ -193,3 +193,42 @@ async def a_breakpoint_that_is_set_on_a_running_loop_traps(dut):
     for phase in range(40):
         bench.load(base, code)
         assert await changed(bench, loop, rv.EBREAK, 60 + phase) == Cause.BREAKPOINT
+
+
+async def restarted(bench: Bench, tier: int, behind_stop: list[int], patched: list[int]) -> int:
+    """What a waiting tier stores that is stopped while its code becomes `patched`.
+
+    Tier 0 executes `behind_stop` then, and starts the tier again.
+    """
+    local, handler = bench.params.dmem.base, place(bench, tier)
+    store = rv.store("sw", FIRST, LOCAL, 0)
+    code = waiting_loop([rv.addi(FIRST, 0, 1), store], lines=1, prologue=rv.li(LOCAL, local))
+    changes = handler + 4 * code.index(rv.addi(FIRST, 0, 1))
+    bench.load(handler, code)
+    bench.poke(local, 0)
+    stopped = [*start({tier: handler}), *[rv.NOP] * 40, *write("mtierrun", 1), *[rv.NOP] * 20]
+    again = [*rv.li(OTHER, 1 << tier), rv.csr("csrrs", 0, CSR["mtierrun"], OTHER)]
+    base = place(bench, 0)
+    bench.load(base, [*stopped, *behind_stop, *again, *[rv.NOP] * 40, rv.WFI, rv.jal(0, -4)])
+    await bench.reset()
+    while not bench.seen.at(base + 4 * len(stopped) - 4):
+        await bench.step()
+    bench.load(changes, patched)
+    await bench.step(80)
+    bench.lines = 1
+    await bench.step(4)
+    bench.lines = 0
+    await bench.step(80)
+    return bench.peek(local)
+
+
+@cocotb.test()
+async def a_tier_that_was_stopped_goes_on_with_what_it_had_fetched_unless_it_begins_elsewhere(dut):
+    bench = Bench(dut)
+    new = [rv.addi(FIRST, 0, 2)]
+    fetched_here = [*[rv.NOP] * 20, rv.FENCE, rv.FENCE_I]
+    for tier in range(1, bench.params.tiers):
+        wait = place(bench, tier) + 4 * len([*rv.li(LOCAL, bench.params.dmem.base)])
+        assert await restarted(bench, tier, fetched_here, new) == 1
+        elsewhere = write(f"mtierpc{tier}", wait)
+        assert await restarted(bench, tier, [*fetched_here, *elsewhere], new) == 2

@@ -39,11 +39,17 @@ def test_the_core_is_one_file_that_verilator_has_nothing_against(tmp_path, tiers
     check_verilog("tierv", [path], STYLE_OF_YOSYS)
 
 
+def directed_ports(text: str, module: str) -> dict[str, tuple[str, int]]:
+    """Direction and width of each port of a module."""
+    body = re.search(rf"^module {module}\(.*?^endmodule", text, re.DOTALL | re.MULTILINE)[0]
+    form = r"^  (input|output) (?:wire )?(?:\[(\d+):0\] )?(\w+);"
+    found = re.findall(form, body, re.MULTILINE)
+    return {name: (direction, int(high or 0) + 1) for direction, high, name in found}
+
+
 def ports(text: str, module: str) -> dict[str, int]:
     """Width of each port of a module."""
-    body = re.search(rf"^module {module}\(.*?^endmodule", text, re.DOTALL | re.MULTILINE)[0]
-    found = re.findall(r"^  (?:input|output) (?:wire )?(?:\[(\d+):0\] )?(\w+);", body, re.MULTILINE)
-    return {name: int(high or 0) + 1 for high, name in found}
+    return {name: width for name, (_, width) in directed_ports(text, module).items()}
 
 
 def test_module_and_ports_have_fixed_flat_names(tmp_path):
@@ -64,6 +70,21 @@ def test_the_formal_interface_is_an_option(tmp_path):
     }
     assert widths == {"valid": 2, "order": 128, "insn": 64, "rd_wdata": 64, "pc_rdata": 64}
     assert {"rvfi_ctx", "rvfi_intr", "rvfi_trap", "rvfi_mem_wmask"} <= set(names)
+
+
+@pytest.mark.parametrize("caches", [(), ("--dcache-bytes", "1024")])
+def test_core_and_debug_module_are_wired_by_their_names(tmp_path, caches):
+    text = write(tmp_path / "t.v", "--tiers", "2", "--debug", *caches)
+    core, debug = directed_ports(text, "tierv"), directed_ports(text, "tierv_debug")
+    opposite = {"input": "output", "output": "input"}
+    wires = {
+        name.removeprefix("debug_"): (opposite[direction], width)
+        for name, (direction, width) in core.items()
+        if name.startswith("debug_")
+    }
+    others = {name for name in debug if not name.startswith(("wb_", "jtag_"))} - set(wires)
+    assert others == {"clk", "rst", "ndmreset"}
+    assert wires == {name: debug[name] for name in wires}
 
 
 @pytest.mark.parametrize(

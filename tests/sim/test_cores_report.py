@@ -41,6 +41,12 @@ def test_the_golden_verdicts_follow_from_its_rows(golden):
     ("part", "wanted", "change", "named"),
     [
         (
+            "kernels",
+            {"core": "VexRiscv standard", "kernel": "crc"},
+            {"instructions": 30_000},
+            "instructions of a kernel by which two cores differ",
+        ),
+        (
             "interrupts",
             {"core": "TierV N=8"},
             {"first max": 4},

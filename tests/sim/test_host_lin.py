@@ -72,6 +72,16 @@ def client(board) -> Iterator[LinClient]:
 READ = Record(Request.READ, 0, 0x10)
 
 
+@pytest.mark.parametrize(
+    ("name", "most"), [("what", 255), ("port", 255), ("identifier", 255), ("number", (1 << 32) - 1)]
+)
+def test_a_value_without_room_in_a_record_is_named(name, most):
+    assert decode(encode([replace(READ, **{name: most})])) == [replace(READ, **{name: most})]
+    for wrong in (-1, most + 1):
+        with pytest.raises(ValueError, match=f"^{name} must be from 0 to {most}, not {wrong}$"):
+            encode([replace(READ, **{name: wrong})])
+
+
 @pytest.mark.parametrize("earlier", [READ, Record(Request.WAKE, 0), Record(Request.READ, 0, 0x11)])
 def test_a_late_answer_to_an_earlier_request_is_not_taken(board, client, earlier):
     client.ask(earlier)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import socket
 import threading
@@ -137,6 +139,20 @@ def test_a_link_that_can_t_be_made_is_named_and_leaves_the_port_to_who_has_it(
     assert f"Not a directory: '{link}'" in _refused_link("--link", str(link / "port"))
     assert stand_in.peer == ("127.0.0.1", 9)
     assert link.readlink() == Path("/dev/pts/of-another")
+
+
+@pytest.mark.usefixtures("pseudo_terminals")
+def test_a_bridge_that_can_t_tell_its_terminal_leaves_the_port_to_others(stand_in, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        assert stand_in.peer[1]
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(serial_commands, "SerialClient", lambda *_: client_of(stand_in))
+    monkeypatch.setattr(serial_commands.click, "echo", fail)
+    done = CliRunner().invoke(main, ["serial", "--port", str(PORT)])
+    assert done.exit_code == 1
+    assert stand_in.peer == ("0.0.0.0", 0)
+    assert stand_in.settings[Command.SET_LINESTATE_MASK] == 0
 
 
 def test_a_link_that_is_another_s_by_now_stays(tmp_path):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import subprocess
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tierv.sim.capture import read_capture
+from tierv.sim.capture import packets_of, read_capture
 from tierv.sim.pcap import read_pcap, write_pcap
 from tierv.sim.run import Until
 from tierv.sim.stimulus import Frame
@@ -190,6 +192,23 @@ def test_check_sequences_of_pcap_are_left_out_as_far_as_they_were_kept(tmp_path,
         assert [(packet.stored, packet.length) for packet in read_capture(path)] == [
             (data[: min(stored, whole)], whole) for stored in (64, 62, 20)
         ]
+
+
+def test_of_a_capture_that_is_larger_than_memory_no_more_is_read_than_packets_are_wanted(tmp_path):
+    path = tmp_path / "frames.pcap"
+    write_pcap(path, [Frame(b"first"), Frame(b"second")], SYS_CLK_HZ)
+    # What is not written takes no room.
+    os.truncate(path, 1 << 38)
+    packets = packets_of(path)
+    assert [next(packets).stored for _ in range(3)] == [b"first", b"second", b""]
+
+
+def test_a_capture_may_come_through_a_pipe(tmp_path):
+    path, pipe = tmp_path / "frames.pcap", tmp_path / "pipe"
+    write_pcap(path, [Frame(b"first")], SYS_CLK_HZ)
+    os.mkfifo(pipe)
+    with subprocess.Popen(["dd", f"if={path}", f"of={pipe}", "status=none"]):
+        assert [packet.stored for packet in read_capture(pipe)] == [b"first"]
 
 
 def test_a_frame_that_is_too_long_is_named(tmp_path):

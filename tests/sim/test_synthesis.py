@@ -272,6 +272,17 @@ def test_peers_that_were_not_measured_again_are_kept(monkeypatch):
     assert results.with_known_peers(content(core, seeds=3), known)["rows"] == core
 
 
+@pytest.mark.parametrize("option", [{"dcache_bytes": 8192}, {"lines": 32}, {"zbb": True}])
+def test_the_readme_shows_no_cores_with_other_parameters(monkeypatch, tmp_path, option):
+    monkeypatch.setattr(results, "results_folder", lambda: tmp_path)
+    monkeypatch.setattr(results, "keep", lambda *_: pytest.fail("the README was written"))
+    golden = json.loads(results.GOLDEN.read_text())
+    results.write(golden | {"config": golden["config"] | option})
+    ((name, value),) = option.items()
+    with pytest.raises(ValueError, match=f"of cores with .*{name} = {value}"):
+        results.update_readme()
+
+
 def test_the_readme_has_the_table_of_the_golden_results():
     content = json.loads(results.GOLDEN.read_text())
     assert results.table(content) in README.read_text()

@@ -10,6 +10,8 @@ import pytest
 from cocotb_run import Outcomes, cocotb_items, report
 from csr_block import build_block, run_module
 from dma_bench import make_rings
+from liteeth.phy.model import LiteEthPHYModel
+from migen import Record
 
 from tierv.soc.dma.ethernet import SEND_CYCLES, EthernetDma
 from tierv.soc.params import GIGABIT_ETHERNET
@@ -63,6 +65,14 @@ def test_a_system_clock_too_slow_for_the_wire_is_refused():
     phy = SimpleNamespace(bits_per_second=GIGABIT_ETHERNET)
     with pytest.raises(ValueError, match=r"sys_clk_hz must be 39.7 MHz or more .* not 39000000"):
         EthernetDma(phy, 39_000_000)
+
+
+def test_an_interface_of_a_rate_that_nobody_knows_is_refused():
+    names = ("valid", "data", "ready")
+    pads = Record([(f"{way}_{name}", 8) for way in ("source", "sink") for name in names])
+    phy = LiteEthPHYModel(pads)
+    with pytest.raises(ValueError, match="phy must say its bits_per_second, .* LiteEthPHYModel"):
+        EthernetDma(phy, 100_000_000)
 
 
 @pytest.mark.parametrize(("module", "block", "test"), cocotb_items(MODULES))

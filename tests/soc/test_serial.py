@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
 from cocotb_run import Outcomes, cocotb_items, report
 from csr_block import build_block, run_module
-from migen import Record, Signal
+from litex.soc.interconnect import csr_bus
+from migen import Module, Record, Signal, run_simulation
 from serial_bench import SYS_CLK_HZ
 
 from tierv.soc.serial import SOURCES, SerialParams, SerialPorts, registers
@@ -105,6 +107,8 @@ def test_the_slowest_speed_is_within_a_thousandth_too():
         ({"stamps": 1}, "stamps must be True or False, not 1"),
         ({"baud": 12_500_001}, "baud must be from 12 to 12500000, not 12500001"),
         ({"baud": 11}, "baud must be from 12 to 12500000, not 11"),
+        ({"sys_clk_hz": 100e6}, r"sys_clk_hz must be an integer from 8 to .*, not 100000000\.0"),
+        ({"sys_clk_hz": 0}, "sys_clk_hz must be an integer from 8 to 1000000000, not 0"),
     ],
 )
 def test_an_impossible_parameter_is_named(changes, message):
@@ -123,3 +127,44 @@ def test_every_register_says_what_it_is():
         assert register.description, register.name
         for field in getattr(getattr(register, "fields", None), "fields", []):
             assert field.description, (register.name, field.name)
+
+
+def heard(block: SerialPorts, paging: int, page: int, words: list[int]) -> list[tuple[int, int]]:
+    """Which reads of these words of the CSR bus the block listens to, and for which word of it."""
+    bench = Module()
+    bus = csr_bus.Interface(32, 15)
+    bench.comb += block.listen(SimpleNamespace(bus=bus), page, paging=paging)
+    found = []
+
+    def drive():
+        yield bus.re.eq(1)
+        for word in words:
+            yield bus.adr.eq(word)
+            yield
+            if (yield block._read):
+                found.append((word, (yield block._address)))
+
+    run_simulation(bench, drive())
+    return found
+
+
+@pytest.mark.parametrize("paging", [0x400, 0x800, 0x1000, 0x4000])
+def test_a_block_hears_the_accesses_of_its_page_whatever_pages_the_soc_has(paging):
+    pads = [Record([("tx", 1), ("rx", 1)]) for _ in range(2)]
+    block = SerialPorts(pads, SerialParams(sys_clk_hz=10**8, ports=2))
+    words, page = paging // 4, 3
+    registers = len(block.get_csrs())
+    addresses = [page * words + n for n in range(registers)]
+    assert heard(block, paging, page, addresses) == [(one, one % words) for one in addresses]
+    # Other pages, and what is far behind the registers in this one.
+    others = [n * words + 5 for n in (0, 1, 2, 4, 5, 7)]
+    others += [page * words + n for n in range(512, words, 512)]
+    assert heard(block, paging, page, others) == []
+
+
+def test_pages_that_are_too_small_for_the_ports_are_refused():
+    pads = [Record([("tx", 1), ("rx", 1)]) for _ in range(16)]
+    block = SerialPorts(pads, SerialParams(sys_clk_hz=10**8, ports=16))
+    message = "paging must be at least 1608 bytes for 16 ports, not 1024"
+    with pytest.raises(ValueError, match=message):
+        block.listen(SimpleNamespace(bus=csr_bus.Interface(32, 14)), 3, paging=0x400)
