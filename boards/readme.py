@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tierv.sim.json_files import read_json
 from tierv.sim.pages import README, keep
 from tierv.sim.synthesis.flow import OPTIMISED_BEFORE
 
@@ -109,7 +110,7 @@ def _result(flow: Ecp5Flow, routed: Routed) -> dict:
 
 def update() -> None:
     """Keep the reports of the boards that have been routed, and write the README's tables."""
-    results = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
+    results = read_json(GOLDEN) if GOLDEN.exists() else {}
     for way in (way for board in BOARDS.values() for way in variants(board)):
         flow = Ecp5Flow(Project(way))
         # Without the tools' versions it is not known what a report is of.

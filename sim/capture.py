@@ -94,6 +94,16 @@ def packets_of(path: Path | str) -> Iterator[Packet]:
         yield from _packets(path, data)
 
 
+def some_packets(path: Path | str) -> Iterator[Packet]:
+    """Those of ``packets_of``. Raises ``ValueError``, too, if there is none."""
+    packets = packets_of(path)
+    first = next(packets, None)
+    if first is None:
+        raise ValueError(f"{path} has no packets")
+    yield first
+    yield from packets
+
+
 @contextlib.contextmanager
 def _contents(path: Path) -> Iterator[_Data]:
     with path.open("rb") as file:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from .paths import naming
+
 
 class _NewFile(click.Path):
     """A file that can be written when the time comes, which may be long after."""
@@ -39,10 +41,8 @@ def check_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None])
 
 def write_text(path: Path, text: str) -> None:
     """Raises ``OSError`` that names the file, also when the disk is full."""
-    try:
+    with naming(path):
         path.write_text(text, newline="")
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -7,16 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .paths import whole_file
+from .paths import naming, whole_file
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text; if that fails, the file stays as it was. Raises ``OSError`` that names it."""
-    try:
-        with whole_file(path) as partial:
-            partial.write_text(text)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
+    with naming(path), whole_file(path) as partial:
+        partial.write_text(text)
 
 
 def write_json(

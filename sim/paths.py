@@ -125,6 +125,15 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
+def naming(file: Path | str) -> Iterator[None]:
+    """Have an ``OSError`` name the file: that of a full disk does not by itself."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
+
+
+@contextlib.contextmanager
 def step(text: str) -> Iterator[None]:
     """Tell what is being done, and how long it took."""
     start = time.monotonic()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tierv.soc.params import SocParams
 
-from .capture import Packet, packets_of
+from .capture import Packet, some_packets
 from .pcap import time_frames
 from .stimulus import Frame
 
@@ -168,8 +168,6 @@ def choose(packets: Iterable[Packet], choice: Choice, path: Path) -> tuple[list[
         elif not chosen:
             for one, addresses in zip(counts, _ends(packet.stored), strict=True):
                 one.update(addresses)
-    if not total:
-        raise ValueError(f"{path} has no packets")
     if not chosen:
         raise ValueError(
             f"{path} has no frame of that choice among {total};"
@@ -192,7 +190,7 @@ def replay_frames(
     With ``as_board`` they get the board's own addresses (``readdress``). Raises ``ValueError`` as
     ``read_pcap`` and ``choose``.
     """
-    chosen, total = choose(packets_of(path), choice, path)
+    chosen, total = choose(some_packets(path), choice, path)
     if as_board:
         mac = Address.parse(soc.mac_address).data
         address = Address.parse(soc.local_ip).data

@@ -17,6 +17,7 @@ from tierv.rtl.verilog import NUMBER
 
 from .elf import Program
 from .file_arguments import NEW_FILE, OLD_FILE, check_outputs
+from .paths import naming
 from .run_elf import (
     Outputs,
     Ram,
@@ -106,11 +107,12 @@ def _no_verdict() -> Iterator[None]:
 def _tell(text: str) -> None:
     """Raises ``OSError`` that names the standard output if it does not take the text."""
     try:
-        click.echo(text)
-    except OSError as error:
+        with naming("standard output"):
+            click.echo(text)
+    except OSError:
         # What is left of the text would be tried again at the end, with an exit status of its own.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise OSError(error.errno, error.strerror, "standard output") from error
+        raise
 
 
 @click.command("run-elf")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from tierv.rtl.document import MANUAL
 from tierv.rtl.params import EXTENSIONS
 
+from ..json_files import read_json
 from ..pages import keep, markdown
 from . import cores
 from .kernels import march_flags, run_coremark, run_kernels
@@ -70,7 +70,7 @@ def update(gains: Gains) -> None:
 
 def read() -> Gains:
     """The gains that the manual shows."""
-    kept = json.loads(GOLDEN.read_text())
+    kept = read_json(GOLDEN)
     cycles = {tuple(row.pop("extensions")): row for row in kept["cycles"]}
     return Gains(cycles, kept["compiler"], kept["coremark_iterations"])
 

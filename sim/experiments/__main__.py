@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 import time
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from ..capture import packets_of
+from ..capture import some_packets
 from ..commands import Commands
 from ..file_arguments import NEW_FILE, OLD_FILE, check_outputs
 from ..replay import Address
@@ -102,11 +101,7 @@ def trace_csv(capture: Path, board: Address, output: Path) -> None:
     BOARD is the MAC or IPv4 address in the capture whose part the simulated board shall take.
     """
     check_outputs([capture], [output])
-    packets = packets_of(capture)
-    first = next(packets, None)
-    if first is None:
-        raise ValueError(f"{capture} has no packets")
-    counts = write_trace(output, itertools.chain([first], packets), board)
+    counts = write_trace(output, some_packets(capture), board)
     if not any(counts.values()):
         raise ValueError(f"{capture} has no frame to or from {board}")
     words = ", ".join(f"{count} {direction}" for direction, count in counts.items())

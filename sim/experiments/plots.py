@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..paths import build_root
+from ..paths import build_root, naming
 
 # Its cache of fonts belongs to what is built, and there is no screen.
 os.environ.setdefault("MPLCONFIGDIR", str(build_root() / "matplotlib"))
@@ -41,9 +41,7 @@ def figure(path: Path, title: str, *, xlabel: str = "", ylabel: str = "") -> Ite
         axes.grid(True, axis="y", alpha=0.3)
         yield axes
         fig.tight_layout()
-        try:
+        with naming(path):
             fig.savefig(path)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         plt.close(fig)

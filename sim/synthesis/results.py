@@ -235,7 +235,7 @@ def with_known_peers(content: Mapping[str, Any], known: Mapping[str, Any]) -> di
     """The results, with the rows of peers that were not measured, if these were so before with the
     same tools, device, placement and seeds: peers do not change."""
     config, before = content["config"], known["config"]
-    if any(config[name] != before.get(name) for name in _FLOW):
+    if any(config[name] != before[name] for name in _FLOW):
         return dict(content)
     measured = {one["design"] for one in content["rows"]}
     peers = [one for one in known["rows"] if one["tiers"] is None and one["design"] not in measured]
