@@ -28,6 +28,9 @@ _BOTHER = 0o010000
 #: How often the terminal's settings are looked at, and the board's queue while it is full.
 _SETTINGS_S = 0.05
 _QUEUE_S = 0.005
+#: A queue that was full is fed again once a quarter of it is free, not a few bytes at a time, each
+#: with a datagram and a question.
+_WAITING_TO_ROOM = 3
 #: How often a board is looked at that may have restarted.
 _CHECK_S = 1.0
 #: What is asked at the end waits no longer than so many tries.
@@ -193,7 +196,7 @@ class PtyBridge:
         if self._master in ready:
             self._send(_READ_BYTES)
         if client.data in ready:
-            self._backlog += client.data.receive() or b""
+            self._take_data()
         if self._backlog and (writable or client.data in ready):
             self._give_program()
         if client.control in ready:
@@ -223,7 +226,9 @@ class PtyBridge:
 
     def _has_room(self) -> bool:
         if self._room == 0:
-            self._room = self._client.transmit_state().room
+            state = self._client.transmit_state()
+            if state.room * _WAITING_TO_ROOM >= state.waiting:
+                self._room = state.room
         return self._room != 0
 
     def _send(self, most: int) -> None:
@@ -237,6 +242,12 @@ class PtyBridge:
         self._forward_settings(at_once=True)
         self._client.data.send(data)
         self._room = max(0, self._room - protocol.room_taken(len(data)))
+
+    def _take_data(self) -> None:
+        """All that has come: the next turn may wait for an answer, and the socket holds little."""
+        data = self._client.data
+        while len(self._backlog) <= _STOP_BYTES and select.select([data], [], [], 0)[0]:
+            self._backlog += data.receive() or b""
 
     def _give_program(self) -> None:
         with contextlib.suppress(BlockingIOError):

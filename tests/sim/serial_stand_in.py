@@ -37,6 +37,8 @@ class StandIn(threading.Thread):
         self.line = bytearray()
         #: Bytes that the line takes in a turn; those that did not fit into the queue.
         self.pace, self.refused = 400, 0
+        #: How often the queue's state was asked for.
+        self.asked = 0
         self.restart()
         #: Tells of a full queue before each answer.
         self.tells_suspend = False
@@ -135,6 +137,7 @@ class StandIn(threading.Thread):
                 self.peer = ("127.0.0.1" if port else "0.0.0.0", port)
             value = socket.inet_aton(self.peer[0]) + self.peer[1].to_bytes(2, "big")
         elif code == Command.TRANSMIT_STATE:
+            self.asked += 1
             room = (self.words - len(self.queue)) * WORD_BYTES
             value = struct.pack(">3I", room, sum(map(len, self.queue)), 0)
         elif code in (Command.FLOWCONTROL_SUSPEND, Command.FLOWCONTROL_RESUME):

@@ -42,6 +42,29 @@ def test_more_bytes_than_any_queue_holds_come_back_exactly(stand_in):
     assert stand_in.refused == 0
 
 
+def test_a_slow_line_is_not_fed_a_few_bytes_at_a_time(stand_in):
+    stand_in.pace = 30
+    sent = bytes(index * 7 & 0xFF for index in range(20_000))
+    with terminal(stand_in) as (fd, _, _):
+        writer = threading.Thread(target=lambda: os.write(fd, sent))
+        writer.start()
+        assert read_all(fd, len(sent)) == sent
+        writer.join(TIMEOUT_S)
+    assert stand_in.refused == 0
+    # A quarter of the queue at a time is 750 bytes; what the terminal holds may end sooner.
+    assert len(stand_in.speeds) < 100
+
+
+def test_a_full_queue_is_not_asked_for_before_each_datagram_that_has_come(stand_in):
+    stand_in.words = 0
+    with terminal(stand_in) as (fd, _, _):
+        before = stand_in.asked
+        for _ in range(200):
+            stand_in.data.sendto(bytes(30), stand_in.peer)
+        read_all(fd, 200 * 30)
+        assert stand_in.asked - before < 100
+
+
 def test_bytes_that_are_written_one_by_one_come_back_exactly(stand_in):
     stand_in.pace, stand_in.words = 0, 50
     sent = bytes(range(70))
