@@ -32,25 +32,24 @@ def pass_on(fd: int, data: bytes) -> None:
     assert read_all(fd, len(data)) == data
 
 
-def test_more_bytes_than_any_queue_holds_come_back_exactly(stand_in):
+def pass_on_much(board: StandIn) -> None:
+    """More than any queue holds."""
     sent = bytes(index * 7 & 0xFF for index in range(20_000))
-    with terminal(stand_in) as (fd, _, _):
+    with terminal(board) as (fd, _, _):
         writer = threading.Thread(target=lambda: os.write(fd, sent))
         writer.start()
         assert read_all(fd, len(sent)) == sent
         writer.join(TIMEOUT_S)
-    assert stand_in.refused == 0
+    assert board.refused == 0
+
+
+def test_more_bytes_than_any_queue_holds_come_back_exactly(stand_in):
+    pass_on_much(stand_in)
 
 
 def test_a_slow_line_is_not_fed_a_few_bytes_at_a_time(stand_in):
     stand_in.pace = 30
-    sent = bytes(index * 7 & 0xFF for index in range(20_000))
-    with terminal(stand_in) as (fd, _, _):
-        writer = threading.Thread(target=lambda: os.write(fd, sent))
-        writer.start()
-        assert read_all(fd, len(sent)) == sent
-        writer.join(TIMEOUT_S)
-    assert stand_in.refused == 0
+    pass_on_much(stand_in)
     # A quarter of the queue at a time is 750 bytes; what the terminal holds may end sooner.
     assert len(stand_in.speeds) < 100
 
