@@ -67,6 +67,8 @@ def test_newest_of_several_waiting_datagrams_is_sent(sender: NetHost) -> None:
     sender.send(0, b"first", PEER, 9)
     second = sender.send(0, b"second", PEER, 9)
     assert second.counted == {"UDP_SENT_LATER": 1, "ARP_WAITING_DROP_REPLACED": 1}
+    # A packet is the application's again.
+    assert second.for_application
     assert second.sent == [], "no second request within the second"
     (frame,) = sender.receive(reply_from(PEER, PEER_MAC)).sent
     assert Ether(frame)[UDP].payload.load[:6] == b"second"
@@ -330,5 +332,7 @@ def test_new_address_forgets_neighbours_and_counts_what_waited(sender: NetHost) 
 def test_without_an_address_nothing_is_answered(net: NetHost) -> None:
     net.command("configure 0.0.0.0 0.0.0.0 0.0.0.0")
     for target in ("0.0.0.0", ADDRESS):
-        answer = net.receive(request_from(PEER, PEER_MAC, target))
-        assert answer.counted == {"ARP_DROP_TARGET": 1}
+        for op in (1, 2):
+            answer = net.receive(arp_request(op=op, hwsrc=PEER_MAC, psrc=PEER, pdst=target))
+            assert answer.counted == {"ARP_DROP_TARGET": 1}
+            assert answer.sent == []
