@@ -166,6 +166,7 @@ def test_address_that_another_has_is_declined(client: Client, after: int, how: s
     before = client.now
     assert client.until_message(20).kind == 1
     assert client.now - before == 10
+    assert client.net.receive(other).counted == {"ARP_DROP_TARGET": 1}, "no candidate any more"
 
 
 def decline_one(client: Client, xid: int) -> tuple[int, int]:
