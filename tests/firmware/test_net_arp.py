@@ -27,8 +27,8 @@ def neighbour(index: int) -> tuple[str, str]:
     return f"10.0.0.{100 + index}", f"02:00:00:00:01:{index:02x}"
 
 
-def reply_from(address: str, mac: str, to: str = MAC) -> bytes:
-    return arp_request(op=2, hwsrc=mac, psrc=address, hwdst=MAC, pdst=ADDRESS, to=to)
+def reply_from(address: str, mac: str, to: str = MAC, target: str = ADDRESS) -> bytes:
+    return arp_request(op=2, hwsrc=mac, psrc=address, hwdst=MAC, pdst=target, to=to)
 
 
 def request_from(address: str, mac: str, target: str = ADDRESS) -> bytes:
@@ -67,8 +67,7 @@ def test_newest_of_several_waiting_datagrams_is_sent(sender: NetHost) -> None:
     sender.send(0, b"first", PEER, 9)
     second = sender.send(0, b"second", PEER, 9)
     assert second.counted == {"UDP_SENT_LATER": 1, "ARP_WAITING_DROP_REPLACED": 1}
-    # A packet is the application's again.
-    assert second.for_application
+    assert second.for_application, "a packet is the application's again"
     assert second.sent == [], "no second request within the second"
     (frame,) = sender.receive(reply_from(PEER, PEER_MAC)).sent
     assert Ether(frame)[UDP].payload.load[:6] == b"second"
@@ -332,7 +331,9 @@ def test_new_address_forgets_neighbours_and_counts_what_waited(sender: NetHost) 
 def test_without_an_address_nothing_is_answered(net: NetHost) -> None:
     net.command("configure 0.0.0.0 0.0.0.0 0.0.0.0")
     for target in ("0.0.0.0", ADDRESS):
-        for op in (1, 2):
-            answer = net.receive(arp_request(op=op, hwsrc=PEER_MAC, psrc=PEER, pdst=target))
+        request = request_from(PEER, PEER_MAC, target)
+        reply = reply_from(PEER, PEER_MAC, target=target)
+        for frame in (request, reply):
+            answer = net.receive(frame)
             assert answer.counted == {"ARP_DROP_TARGET": 1}
             assert answer.sent == []
