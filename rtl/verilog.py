@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 
 import click
-from amaranth.back import verilog
 
 from .cluster import Cluster
 from .debug.top import debug_verilog
 from .document import c_header
+from .emit import to_verilog
 from .params import CachedRegion, CoreParams, Region
 from .tierv import Core
 
@@ -21,7 +21,7 @@ CLUSTER_MODULE = "tierv_cluster"
 
 def core_verilog(params: CoreParams) -> str:
     """The core alone as module ``tierv``; ports as in ``tierv.Core``, and ``clk`` and ``rst``."""
-    return verilog.convert(Core(params), name=CORE_MODULE, strip_internal_attrs=True)
+    return to_verilog(Core(params), CORE_MODULE)
 
 
 @cache
@@ -30,7 +30,7 @@ def cluster_verilog(params: CoreParams) -> str:
 
     Made once in a process for each set of parameters, for it takes seconds.
     """
-    return verilog.convert(Cluster(params), name=CLUSTER_MODULE, strip_internal_attrs=True)
+    return to_verilog(Cluster(params), CLUSTER_MODULE)
 
 
 class _Number(click.ParamType):

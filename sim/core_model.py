@@ -14,11 +14,11 @@ from pathlib import Path
 
 import amaranth
 import numpy as np
-from amaranth.back import verilog
 from amaranth.lib.wiring import Component
 
 import tierv.rtl
 from tierv.rtl.cluster import Cluster
+from tierv.rtl.emit import to_verilog
 from tierv.rtl.params import CoreParams
 
 from .paths import build_root, locked, step, whole_file
@@ -113,9 +113,7 @@ def core_verilog(
         path = folder / f"{name}-tiers{params.tiers}-{digest.hexdigest()[:12]}.v"
         if not path.exists():
             with step(f"generating the Verilog of the {name}, {params.tiers} tiers"):
-                text = verilog.convert(
-                    component(params), name=name, strip_internal_attrs=not sources
-                )
+                text = to_verilog(component(params), name, sources=sources)
             with whole_file(path) as partial:
                 partial.write_text(text)
     return path

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from amaranth.back import verilog
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out
 
+from ..emit import to_verilog
 from ..params import CoreParams
 from ..util import join_ports
 from .module import DebugModule
@@ -104,4 +104,4 @@ class ExternalDebug(wiring.Component):
 def debug_verilog(params: CoreParams, *, fpga_tap: bool = False) -> str:
     """``ExternalDebug`` as module ``tierv_debug``."""
     part = ExternalDebug(params, fpga_tap=fpga_tap)
-    return verilog.convert(part, name=DEBUG_MODULE, strip_internal_attrs=True)
+    return to_verilog(part, DEBUG_MODULE)

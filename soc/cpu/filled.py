@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from amaranth.back import verilog
 from amaranth.hdl import ClockSignal, Instance, Module, Signal
 
 from tierv.rtl.cluster import Cluster
+from tierv.rtl.emit import to_verilog
 from tierv.rtl.params import CoreParams
 from tierv.rtl.tcm import TightlyCoupledMemory
 from tierv.rtl.util import pick
@@ -157,7 +157,5 @@ def filled_cluster_verilog(params: CoreParams, itcm_bytes: int, dtcm_bytes: int)
     each set of arguments, for it takes seconds.
     """
     sizes = {"itcm": itcm_bytes, "dtcm": dtcm_bytes}
-    cluster = verilog.convert(
-        _FilledCluster(params, sizes), name=CLUSTER_MODULE, strip_internal_attrs=True
-    )
+    cluster = to_verilog(_FilledCluster(params, sizes), CLUSTER_MODULE)
     return f"{cluster}\n{LANE.read_text()}"

@@ -26,6 +26,7 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
+from tierv.rtl.emit import without_collector
 from tierv.rtl.params import CachedRegion, CoreParams, Region
 from tierv.rtl.rvfi import CHANNELS, packet_layout
 from tierv.rtl.tierv import Core
@@ -199,7 +200,8 @@ class BareBench(Elaboratable):
             self.domain.clk,
             *([] if self.domain.rst is None else [self.domain.rst]),
         ]
-        text = rtlil.convert(self, name="top", ports=ports, emit_src=False)
+        with without_collector():
+            text = rtlil.convert(self, name="top", ports=ports, emit_src=False)
         return _name_properties(text)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 
-from amaranth.back import verilog
 from amaranth.hdl import ClockSignal, Instance, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
@@ -13,6 +12,7 @@ from cocotb_cores import MODULE
 from planted_faults import PORT, PORT_BITS, Planted, Planting, planted
 
 from tierv.rtl.cluster import Cluster
+from tierv.rtl.emit import to_verilog
 from tierv.rtl.params import CoreParams
 from tierv.rtl.tierv import Core
 from tierv.sim.core_model import CoreModel, core_verilog
@@ -61,7 +61,7 @@ def _cluster_verilog(params: CoreParams) -> str:
     mutation = Signal(PORT_BITS, name=PORT)
     cluster = _MutatedCluster(params, mutation)
     ports = [mutation, *(value for _, _, value in cluster.signature.flatten(cluster))]
-    return verilog.convert(cluster, name="cluster", ports=ports, strip_internal_attrs=True)
+    return to_verilog(cluster, "cluster", ports=ports)
 
 
 @dataclass(frozen=True)

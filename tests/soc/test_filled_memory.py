@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from amaranth.back import verilog
 from cocotb_filled_memory import SIZE_BYTES, content
 from cocotb_run import Outcomes, build_model, cocotb_tests, report
 from csr_block import MODULE, run_module
 
+from tierv.rtl.emit import to_verilog
 from tierv.sim.paths import build_root, locked
 from tierv.soc.cpu.filled import LANE, FilledMemory, hex_files
 
@@ -23,7 +23,7 @@ def build(name: str) -> Path:
     with locked(folder):
         source = folder / f"{MODULE}.v"
         memory = FilledMemory(name, SIZE_BYTES)
-        source.write_text(verilog.convert(memory, name=MODULE) + LANE.read_text())
+        source.write_text(to_verilog(memory, MODULE) + LANE.read_text())
         for file, text in hex_files(SIZES, {name: content()}).items():
             (folder / file).write_text(text)
         build_model([source], MODULE, folder)
