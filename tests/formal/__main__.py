@@ -154,6 +154,7 @@ def main(
     """
     console = Console()
     checks = chosen_checks(names, full)
+    shortened = not names and not full
     if listing:
         for check in CHECKS.values():
             console.print(
@@ -187,8 +188,13 @@ def main(
             task = progress.add_task("proving", total=len(checks) + len(bugs))
             # The deepest first, so that no long one is left alone at the end.
             runs = {
-                pool.submit(solve_named, check.name, solver): (verdicts, check.name)
-                for check in sorted(checks, key=lambda check: -check.depth)
+                pool.submit(solve_named, check.name, solver, shortened=shortened): (
+                    verdicts,
+                    check.name,
+                )
+                for check in sorted(
+                    checks, key=lambda check: -max(check.depth, check.covers_within)
+                )
             }
             runs |= {
                 pool.submit(solve_named, plant.check, solver, plant.name): (found, plant.name)

@@ -201,12 +201,13 @@ CHECKS = [
             claim=accesses.__doc__.splitlines()[0],
             build=partial(_accesses, tiers, buffered),
             depth=depth,
-            short=short,
+            short=short_depth is not None,
+            short_depth=short_depth,
         )
-        for tiers, buffered, depth, short in (
-            (1, False, 14, True),
-            (1, True, 20, False),
-            (2, False, 20, False),
+        for tiers, buffered, depth, short_depth in (
+            (1, False, 14, 13),
+            (1, True, 20, None),
+            (2, False, 20, None),
         )
     ),
 ]

@@ -179,8 +179,8 @@ def _bench(fill, tiers: int, buffered: bool) -> Bench:
     return bench
 
 
-#: Tiers, whether tier 0 buffers its accesses, and how deep.
-RUNS = ((1, False, 14), (1, True, 20), (2, False, 20))
+#: Tiers, whether tier 0 buffers its accesses, how deep, and how deep in the short set.
+RUNS = ((1, False, 14, 13), (1, True, 20, None), (2, False, 20, None))
 _NAMES = (("registers", registers), ("pc", program_counter), ("order", order))
 
 CHECKS = [
@@ -190,8 +190,9 @@ CHECKS = [
         build=partial(_bench, fill, tiers, buffered),
         depth=depth,
         short=tiers == 1 and (not buffered or fill is order),
+        short_depth=short_depth,
     )
     for name, fill in _NAMES
-    for tiers, buffered, depth in RUNS
+    for tiers, buffered, depth, short_depth in RUNS
     if fill is not order or tiers > 1 or buffered
 ]

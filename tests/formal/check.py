@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .bench import BareBench
 
@@ -42,7 +42,13 @@ class Check:
     cover_depth: int | None = None
     #: Part of the short set.
     short: bool = False
+    #: The depth in the short set, if its last cycles take minutes; ``depth`` unless said.
+    short_depth: int | None = None
 
     @property
     def covers_within(self) -> int:
         return self.depth if self.cover_depth is None else self.cover_depth
+
+    def shortened(self) -> Check:
+        """The check as it is in the short set."""
+        return self if self.short_depth is None else replace(self, depth=self.short_depth)

@@ -180,7 +180,8 @@ CHECKS = [
         " are enabled are taken",
         build=partial(_bench, tiers),
         depth=depth,
-        short=tiers == 1,
+        short=short_depth is not None,
+        short_depth=short_depth,
     )
-    for tiers, depth in ((1, 12), (2, 18))
+    for tiers, depth, short_depth in ((1, 12, 11), (2, 18, None))
 ]

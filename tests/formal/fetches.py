@@ -75,12 +75,13 @@ CHECKS = [
         claim=words.__doc__.splitlines()[0],
         build=partial(_bench, tiers, first_place),
         depth=depth,
-        short=short,
+        short=short_depth is not None,
+        short_depth=short_depth,
     )
-    for name, tiers, first_place, depth, short in (
-        ("1", 1, IMEM.base, 14, True),
-        ("1-bus", 1, ON_BUS, 20, True),
-        ("1-cached", 1, CACHED.base, 22, False),
-        ("2", 2, IMEM.base, 20, False),
+    for name, tiers, first_place, depth, short_depth in (
+        ("1", 1, IMEM.base, 14, 13),
+        ("1-bus", 1, ON_BUS, 20, 20),
+        ("1-cached", 1, CACHED.base, 22, None),
+        ("2", 2, IMEM.base, 20, None),
     )
 ]

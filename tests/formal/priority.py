@@ -212,5 +212,6 @@ CHECKS = [
         build=_latency,
         depth=25,
         short=True,
+        short_depth=23,
     ),
 ]

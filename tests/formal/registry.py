@@ -41,6 +41,9 @@ CHECKS: dict[str, Check] = {
 }
 
 
-def solve_named(name: str, solver: str, plant: str | None = None) -> Verdict:
+def solve_named(
+    name: str, solver: str, plant: str | None = None, *, shortened: bool = False
+) -> Verdict:
     """``solve`` for another process, to which a name can be sent."""
-    return solve(CHECKS[name], solver=solver, plant=plant)
+    check = CHECKS[name].shortened() if shortened else CHECKS[name]
+    return solve(check, solver=solver, plant=plant)
