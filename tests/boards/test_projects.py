@@ -10,10 +10,11 @@ import time
 
 import pytest
 from elftools.elf.elffile import ELFFile
-from emitted import VARIANTS, clocks, constraints, emitted, files_of, ports
+from emitted import LIKE_OTHERS, VARIANTS, clocks, constraints, emitted, files_of, ports
+from slow_turns import turns
 
 from tierv.boards.bios import build_bios
-from tierv.boards.board import Board, Family, Phy, SerialPins, with_bios
+from tierv.boards.board import Family, Phy, SerialPins, with_bios
 from tierv.boards.project import SCRIPTS, Project, build_program, emit, memory_images
 from tierv.boards.registry import BOARDS, find_board, find_variant, variants
 from tierv.sim.paths import build_root
@@ -24,8 +25,9 @@ from tierv.soc.serial import SOURCES as SERIAL_SOURCES
 
 #: Of the BIOS: its commands and the buffers of what it receives.
 STACK_BYTES = 2000
-EACH = pytest.mark.parametrize("board", VARIANTS.values(), ids=VARIANTS)
-
+_EACH = turns(VARIANTS, [with_bios(BOARDS[name]).name for name in LIKE_OTHERS])
+EACH = pytest.mark.parametrize("name", _EACH)
+EACH_WITH_BIOS = pytest.mark.parametrize("name", turns(BOARDS, LIKE_OTHERS))
 
 #: What the boards' manuals say, in MiB; one of the two chips of the DE2-115.
 MEMORY_MIB = {"arty": 256, "arty_a7_100": 256, "de2_115": 64, "de10_nano": 64, "de0_nano": 32}
@@ -33,7 +35,8 @@ MEMORY_MIB |= {"colorlight_i9": 8, "ecpix5": 512, "versa_ecp5": 128}
 
 
 @EACH
-def test_every_port_has_a_pin_of_its_own_and_an_io_standard(board: Board):
+def test_every_port_has_a_pin_of_its_own_and_an_io_standard(name):
+    board = VARIANTS[name]
     project = emitted(board)
     found = constraints(project)
     names = ports(project)
@@ -45,7 +48,8 @@ def test_every_port_has_a_pin_of_its_own_and_an_io_standard(board: Board):
 
 
 @EACH
-def test_the_serial_ports_are_on_the_pins_that_the_board_says(board: Board):
+def test_the_serial_ports_are_on_the_pins_that_the_board_says(name):
+    board = VARIANTS[name]
     platform = board.platform()
     found = constraints(emitted(board)).pins
     resolved = platform.constraint_manager.connector_manager.resolve_identifiers
@@ -56,7 +60,8 @@ def test_the_serial_ports_are_on_the_pins_that_the_board_says(board: Board):
 
 
 @EACH
-def test_every_clock_has_a_constraint(board: Board):
+def test_every_clock_has_a_constraint(name):
+    board = VARIANTS[name]
     project = emitted(board)
     found = constraints(project).clocks_mhz
     assert found[board.clock + ("0" if f"{board.clock}0" in found else "")] == pytest.approx(
@@ -72,7 +77,8 @@ def test_every_clock_has_a_constraint(board: Board):
 
 
 @EACH
-def test_registers_and_lines_are_those_of_the_map(board: Board):
+def test_registers_and_lines_are_those_of_the_map(name):
+    board = VARIANTS[name]
     described = json.loads((emitted(board).folder / "soc/csr.json").read_text())
     pages = described["csr_bases"]
     for name, base in pages.items():
@@ -102,7 +108,8 @@ def test_registers_and_lines_are_those_of_the_map(board: Board):
 
 
 @EACH
-def test_the_project_is_complete_and_can_be_moved(board: Board):
+def test_the_project_is_complete_and_can_be_moved(name):
+    board = VARIANTS[name]
     project = emitted(board)
     named = files_of(project)
     assert not [path.name for path in named if not path.is_file()]
@@ -138,7 +145,7 @@ BIOS_PINS = {
 }
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@EACH_WITH_BIOS
 def test_external_memory_is_on_its_pins_and_read_by_the_caches(name):
     project = emitted(with_bios(BOARDS[name]))
     assert set(BIOS_PINS[name]) <= constraints(project).pins.keys()
@@ -147,21 +154,21 @@ def test_external_memory_is_on_its_pins_and_read_by_the_caches(name):
     assert "mem_cti" not in (emitted(BOARDS["arty"]).gateware / "tierv_cluster.v").read_text()
 
 
-@pytest.mark.parametrize("name", ["ecpix5", "versa_ecp5"])
+@pytest.mark.parametrize("name", turns(["ecpix5", "versa_ecp5"], LIKE_OTHERS))
 def test_a_flash_of_which_one_data_pin_is_used_is_neither_held_nor_protected(name):
     text = emitted(with_bios(BOARDS[name])).source(".v").read_text()
     for pin in ("hold", "wp"):
         assert f"assign spiflash_{pin} = 1'd1;" in text
 
 
-@pytest.mark.parametrize("name", ["colorlight_i9", "ecpix5", "versa_ecp5"])
+@pytest.mark.parametrize("name", turns(["colorlight_i9", "ecpix5", "versa_ecp5"], LIKE_OTHERS))
 def test_the_clock_of_the_flash_of_an_ecp5_goes_by_its_own_way(name):
     project = emitted(with_bios(BOARDS[name]))
     assert "\nUSRMCLK " in project.source(".v").read_text()
     assert not [pin for pin in constraints(project).pins if "spiflash" in pin and "clk" in pin]
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@EACH_WITH_BIOS
 def test_a_memory_without_mask_pins_gets_whole_words(name):
     board = with_bios(BOARDS[name])
     pins = constraints(emitted(board)).pins

@@ -7,7 +7,7 @@ import importlib.util
 import os
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,9 +16,11 @@ from cocotb_tools.runner import get_runner
 from tierv.sim.paths import LOG_TAIL_LINES, BuildError, build_root
 from tierv.sim.verilator import JOBS, verilator_env
 
-#: cocotb needs the ports only; without the rest a model is smaller and faster.
+#: cocotb needs the ports only; without the rest a model is smaller and faster. One file compiles in
+#: less time than several and the precompiled header that Verilator has for them.
 MODEL_FLAGS = (
-    *("--no-public-flat-rw", "--public-depth", "1", "-O3", "--x-assign", "fast"),
+    *("--no-public-flat-rw", "--public-depth", "1", "--output-split", "0"),
+    *("-O3", "--x-assign", "fast"),
     *("--x-initial", "fast", "--noassert", "-Wno-fatal", "-Wno-lint", "-Wno-style"),
 )
 CXX_FLAGS = ("-CFLAGS", "-O1")
@@ -64,10 +66,17 @@ def cocotb_tests(module: str) -> list[str]:
     return _TEST.findall(Path(importlib.util.find_spec(module).origin).read_text())
 
 
-def cocotb_items(modules: Mapping[str, Iterable[str]]) -> list:
-    """For ``parametrize``: module, model and test, of the models that each module runs on."""
+def cocotb_items(modules: Mapping[str, Iterable[str]], slow: Container[str] = ()) -> list:
+    """For ``parametrize``: module, model and test, of the models that each module runs on.
+
+    The models in ``slow`` take their turn with the slow tests.
+    """
     return [
-        pytest.param(module, model, test, id=f"{model}-{module.removeprefix('cocotb_')}-{test}")
+        pytest.param(
+            *(module, model, test),
+            id=f"{model}-{module.removeprefix('cocotb_')}-{test}",
+            marks=[pytest.mark.slow] if model in slow else [],
+        )
         for module, models in modules.items()
         for model in models
         for test in cocotb_tests(module)

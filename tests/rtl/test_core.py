@@ -34,6 +34,8 @@ MODULES = {
     "cocotb_debug_halts": ("bits",),
     "cocotb_debug_caches": ("bits",),
 }
+#: Cores of so many tiers are in the quick tests of lock-step, too.
+SLOW = ("one", "eight")
 
 
 @cache
@@ -42,6 +44,6 @@ def outcomes(module: str, core: str) -> Outcomes:
     return run_module(module, core)
 
 
-@pytest.mark.parametrize(("module", "core", "test"), cocotb_items(MODULES))
+@pytest.mark.parametrize(("module", "core", "test"), cocotb_items(MODULES, SLOW))
 def test_core(module: str, core: str, test: str) -> None:
     report(outcomes(module, core), module, test)

@@ -13,6 +13,7 @@ from mutated_core import mutated_core
 LEAST = 60
 
 
+@pytest.mark.slow
 def test_no_fault_is_explained_that_this_core_does_not_have():
     faults = mutated_core(CORES["3"]).faults
     assert not unused_explanations(EXPLANATIONS, faults.mutants)

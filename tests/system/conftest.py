@@ -9,8 +9,8 @@ from system_builds import System, make_system, turns
 
 pytest.register_assert_rewrite("soak")
 
-#: Slow here; the third with one context, which polls, differs most from the tiers and is quick.
-_ONE_CONTEXT = ("single", "vexriscv")
+#: Slow here; quick only where a test asks for them.
+_ONE_CONTEXT = ("polled", "single", "vexriscv")
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +19,7 @@ def systems() -> Callable[[str], System]:
     return make_system
 
 
-@pytest.fixture(scope="session", params=turns("tiers", "polled", *_ONE_CONTEXT, slow=_ONE_CONTEXT))
+@pytest.fixture(scope="session", params=turns("tiers", *_ONE_CONTEXT, slow=_ONE_CONTEXT))
 def system(request: pytest.FixtureRequest) -> System:
-    """Each build in turn; those with one context quickly only where a test asks for them."""
+    """Each build in turn."""
     return make_system(request.param)

@@ -17,6 +17,7 @@ from net_malformed import MALFORMED
 from scapy.layers.inet import ICMP, IP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Raw
+from system_builds import READY
 
 from tierv.sim.debug_info import member
 from tierv.sim.elf import Program, Symbol
@@ -40,8 +41,8 @@ from tierv.soc.params import SocParams
 BOARD = SocParams()
 #: Nobody has this port.
 NOBODY = 4242
-#: The firmware is ready, and the peer has asked for it.
-READY_CYCLE, START_CYCLE = 1_500_000, 1_600_000
+#: The peer has asked for the board.
+START_CYCLE = READY + 100_000
 #: So long after the last frame everything has been answered.
 QUIET_CYCLES = 300_000
 #: Frames that come back to back, and the longest pause before others, in cycles.
@@ -73,7 +74,7 @@ class Mix:
 
     def frames(self, cycles: int) -> list[Frame]:
         """Frames for so many cycles, in bursts and with pauses."""
-        time, frames = START_CYCLE, [Frame(arp_request(), cycle=READY_CYCLE)]
+        time, frames = START_CYCLE, [Frame(arp_request(), cycle=READY)]
         while time < START_CYCLE + cycles:
             for _ in range(self.random.randint(1, _BURST)):
                 make = self.random.choice(self.kinds)

@@ -12,6 +12,8 @@ from tierv.sim.firmware import Context, build_firmware
 from tierv.sim.model import Model, ModelParams, build_model, simulation_params
 from tierv.sim.run import Simulation
 
+#: Cycles from reset: all builds but PicoRV32's answer by then, and have said what they are.
+READY = 400_000
 #: CPU, variant and context of each.
 BUILDS = {
     "tiers": ("tierv", "standard", Context.TIERS),
@@ -30,6 +32,11 @@ DMA_BUILDS = {
 OWN_BUILDS = ("tiers", "single", "polled", *DMA_BUILDS)
 #: Take their turn with the slow tests. Of the DMA, one build is quick.
 _SLOW = ("vexriscv", "single, DMA", "polled, DMA")
+
+
+def pin(port: int) -> int:
+    """Number of a serial port among the pins; the console is the first."""
+    return 1 + port
 
 
 def turns(*builds: str, slow: Sequence[str] = _SLOW) -> list:

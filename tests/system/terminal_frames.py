@@ -9,6 +9,7 @@ from checksums import check_checksums
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw
+from system_builds import READY
 
 from tierv.sim.host import protocol
 from tierv.sim.host.protocol import Command, Item
@@ -20,8 +21,6 @@ HERE, THERE = "192.168.1.50", "192.168.1.100"
 HERE_MAC, THERE_MAC = "10:e2:d5:00:00:01", "02:00:00:00:00:01"
 #: UDP ports of the peer: of its data for all serial ports, and of control.
 PEER_PORT, CLIENT_PORT = 4000, 5000
-#: The slowest build is ready by then.
-READY = 1_500_000
 #: Between control datagrams, and after the last of them all has been done.
 GAP = 60_000
 QUIET = 300_000

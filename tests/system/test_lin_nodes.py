@@ -7,7 +7,8 @@ import re
 import pytest
 from scapy.layers.inet import UDP
 from scapy.layers.l2 import Ether
-from test_services import QUIET, READY, arp_request, udp
+from system_builds import READY, pin
+from test_services import COMMANDS, QUIET, arp_request, udp
 from test_services_irqtune import suggestion
 
 from tierv.sim import lin
@@ -25,17 +26,12 @@ from tierv.sim.host.lin import (
 from tierv.sim.run import Until
 from tierv.sim.stimulus import Frame, UartBytes, UartFormat
 
-COMMANDS = 7100
-#: The fastest that LIN has; and a serial port's pin.
+#: The fastest that LIN has.
 FORM = UartFormat(20_000)
 CLOCK_HZ = 100_000_000
 BIT = CLOCK_HZ // 20_000
 STEP = 100_000
 STATUS, COMMAND = 0x21, 0x22
-
-
-def pin(port: int) -> int:
-    return 1 + port
 
 
 class Session:

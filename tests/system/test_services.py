@@ -7,6 +7,7 @@ from checksums import check_checksums
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
+from system_builds import READY
 
 from tierv.sim.run import Until
 from tierv.sim.stimulus import Frame, FrameFlag, UartBytes
@@ -14,8 +15,8 @@ from tierv.sim.stimulus import Frame, FrameFlag, UartBytes
 HERE, THERE = "192.168.1.50", "192.168.1.100"
 HERE_MAC, THERE_MAC = "10:e2:d5:00:00:01", "02:00:00:00:00:01"
 ECHO, DISCARD, SOURCE, SETTINGS, COMMANDS, FAST_ECHO, LIN = 7, 9, 19, 7000, 7100, 7107, 7200
-#: The slowest build is ready by then.
-READY = 1_500_000
+#: PicoRV32's build answers by then.
+LATE_READY = 900_000
 GAP = 60_000
 QUIET = 400_000
 
@@ -34,13 +35,16 @@ def arp_request() -> bytes:
     return to_board(ARP(hwsrc=THERE_MAC, psrc=THERE, pdst=HERE), dst="ff:ff:ff:ff:ff:ff")
 
 
-def exchange(system, frames: list[bytes | Frame], **arguments) -> list[Ether]:
-    """Send frames, well apart; returns what comes back, all of it well formed."""
+def exchange(
+    system, frames: list[bytes | Frame], *, ready: int = READY, **arguments
+) -> list[Ether]:
+    """Send frames from the cycle ``ready`` on, well apart; returns what comes back, all of it well
+    formed."""
     timed = []
     for index, frame in enumerate([arp_request(), *frames]):
         if isinstance(frame, bytes):
             frame = Frame(frame)
-        cycle = READY + index * GAP
+        cycle = ready + index * GAP
         timed.append(Frame(frame.data, cycle, frame.flags, frame.gap_nibbles))
     result = system.run(
         cycles=20_000_000, frames=timed, until=Until(quiet_cycles=QUIET), **arguments
@@ -88,12 +92,14 @@ def test_datagrams_of_all_lengths_come_back(system, port):
 def test_a_core_with_interrupts_of_its_own_kind_is_polled(systems):
     system = systems("picorv32")
     ping = to_board(IP(src=THERE, dst=HERE) / ICMP(type=8, id=7, seq=3) / Raw(b"abc"))
-    pong, *echoes = exchange(system, [ping, udp(b"one", ECHO), udp(b"two", FAST_ECHO)])
+    pong, *echoes = exchange(
+        system, [ping, udp(b"one", ECHO), udp(b"two", FAST_ECHO)], ready=LATE_READY
+    )
     assert pong[ICMP].type == 0
     assert [bytes(echo[UDP].payload)[:3] for echo in echoes] == [b"one", b"two"]
     said = system.run(
         cycles=20_000_000,
-        uart=[UartBytes(0, b"ifconfig\n", READY)],
+        uart=[UartBytes(0, b"ifconfig\n", LATE_READY)],
         until=Until(quiet_cycles=QUIET),
     )
     assert HERE in said.uart(0).decode()
@@ -205,14 +211,14 @@ def test_a_group_is_joined_on_the_console_and_its_datagrams_arrive(system):
     typed = READY + 2 * GAP
     result = system.run(
         cycles=20_000_000,
-        frames=[Frame(frame, READY), Frame(frame, typed + READY)],
+        frames=[Frame(frame, READY), Frame(frame, typed + QUIET)],
         uart=[UartBytes(0, f"join {group}\n".encode(), cycle=typed)],
         get=["discarded_datagrams"],
-        until=Until(quiet_cycles=READY),
+        until=Until(quiet_cycles=QUIET),
     )
     assert result.values == {"discarded_datagrams": 1}
     (sent,) = result.frames
-    assert sent.cycle < typed + READY, "at once, and not with what comes next"
+    assert sent.cycle < typed + QUIET, "at once, and not with what comes next"
     report = Ether(sent.data)
     assert (report.dst, report[IP].dst, report[IP].ttl) == (mac, group, 1)
     assert bytes(report[IP].payload)[:2] == b"\x16\0"
@@ -230,8 +236,8 @@ def test_the_console_says_what_it_is_without_being_asked(system):
 def test_the_console_runs_nothing_of_a_line_that_is_too_long(system):
     longest = b"ifconfig".ljust(95)
     lines = [longest + b" \n", longest + b"  \b\b\n"]
-    uart = [UartBytes(0, line, READY + index * READY) for index, line in enumerate(lines)]
-    result = system.run(cycles=20_000_000, uart=uart, until=Until(quiet_cycles=READY))
+    uart = [UartBytes(0, line, READY + index * 2 * QUIET) for index, line in enumerate(lines)]
+    result = system.run(cycles=20_000_000, uart=uart, until=Until(quiet_cycles=2 * QUIET))
     refused, run = result.uart(0).decode().split("tierv> ")[1:3]
     assert refused.split("\r\n")[1:] == ["error: a command has at most 95 bytes, not 96", ""]
     assert f"inet {HERE}" in run

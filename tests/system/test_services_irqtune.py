@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import pytest
 from scapy.layers.inet import UDP
 from scapy.layers.l2 import Ether
-from test_services import FAST_ECHO, QUIET, READY, arp_request, exchange, udp
+from system_builds import READY
+from test_services import COMMANDS, FAST_ECHO, QUIET, arp_request, exchange, udp
 
 from tierv.sim.firmware import Context, build_firmware
 from tierv.sim.model import ModelParams, build_model, simulation_params
 from tierv.sim.run import Simulation, Until
 from tierv.sim.stimulus import Frame, UartBytes
 
-COMMANDS = 7100
 PRINTING = 1_500_000
 #: What `irqtune 3 12` must make of the lines that there are: line n is IRQ n.
 ROTATED = {"timer0": (4, 1), "ethmac": (5, 2), "console": (6, 3), "uart0": (8, 12)}

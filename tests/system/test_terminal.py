@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from system_builds import pin
 from terminal_frames import (
     CLIENT_PORT,
     GAP,
@@ -34,11 +35,6 @@ BIT = CLOCK_HZ // BAUD
 RECEIVED = 39 * BIT // 4 + 8
 CYCLES_PER_US = CLOCK_HZ // 1_000_000
 ASK_COUNTERS = Item(Command.COUNTERS)
-
-
-def pin(port: int) -> int:
-    """Number of a serial port among the pins; the console is the first."""
-    return 1 + port
 
 
 def some_bytes(seed: int, count: int) -> bytes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from scapy.layers.l2 import ARP, Ether
+from system_builds import READY
 from terminal_frames import (
     GAP,
     HERE,
     HERE_MAC,
-    READY,
     THERE,
     THERE_MAC,
     Conversation,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 
 import soak
-from terminal_frames import PEER_PORT, READY, introduction, udp_frame
+from system_builds import READY
+from terminal_frames import PEER_PORT, introduction, udp_frame
 
 from tierv.sim import lin
 from tierv.sim.experiments.frames import (
