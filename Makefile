@@ -18,8 +18,9 @@ BOARD   ?=
 PORT    ?=
 TIERS   ?= 3
 OUTPUT  ?= build/tierv.v
-# A process for each processor; the tests of a file share what they build.
-PYTEST  := $(BIN)/python -m pytest -n auto --dist loadfile
+# A process for each processor; the tests of a file share what they build. Those of few tests may be
+# long ones, which are not to come last.
+PYTEST  := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 # Proofs of the core: those of the short set, if no more is said.
 FORMAL  := PYTHONPATH=tests $(BIN)/python -m formal
 # How long `make fuzz` looks for inputs, all targets together.

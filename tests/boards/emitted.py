@@ -16,7 +16,8 @@ VARIANTS = BOARDS | {
     variant.name: variant
     for variant in (with_bios(board) for board in BOARDS.values() if board.memory is not None)
 }
-#: With a BIOS these are like other boards, and take their turn with the slow tests.
+#: With a BIOS, and in the size of their firmware, these are like other boards, and take their turn
+#: with the slow tests.
 LIKE_OTHERS = ("arty_a7_100", "de2_115", "de10_nano", "versa_ecp5")
 _PORT = re.compile(r"^\s*(?:input|output|inout)\s+(?:wire|reg)\s+(?:\[(\d+):0\])?\s*(\w+),?$", re.M)
 #: Clocks that are just another name: of registers at the pins of an SDRAM, of the oscillator.

@@ -317,7 +317,7 @@ def test_the_firmware_is_built_with_the_board_s_addresses_and_again_if_they_chan
     )
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("name", turns(BOARDS, LIKE_OTHERS))
 def test_the_firmware_of_a_board_fits_its_memories(name):
     project = emitted(BOARDS[name])
     # The linker leaves room for the stack, or fails.

@@ -15,7 +15,7 @@ from tierv.rtl.params import CoreParams
 
 #: Cycles from stage I to stage M.
 ISSUE_TO_RETIRE = 3
-HALF_PERIOD_NS = 5
+_HALF_PERIOD = Timer(5, "ns")
 #: A store here ends a program; the word stored is its result.
 EXIT = 0xF000_0000
 #: RAM on the bus.
@@ -79,6 +79,18 @@ class Observer:
         return [i.cycle for i in self.issues if i.tier == tier]
 
 
+class _Pins(dict):
+    """Handles of a module's pins by name: as attributes they are looked up anew at each use."""
+
+    def __init__(self, dut) -> None:
+        super().__init__()
+        self._dut = dut
+
+    def __missing__(self, name: str):
+        self[name] = getattr(self._dut, name)
+        return self[name]
+
+
 class Bench:
     """Drives every input of the core, one clock cycle at a time.
 
@@ -89,6 +101,9 @@ class Bench:
     def __init__(self, dut, params: CoreParams | None = None) -> None:
         self.dut = dut
         self.params = params or params_under_test()
+        self._pins = _Pins(dut)
+        #: What the inputs were set to.
+        self._inputs: dict[str, int] = {}
         self.imem = [0] * (self.params.imem.size_bytes // 8)
         self.dmem = [0] * (self.params.dmem.size_bytes // 4)
         self.bus = BusModel()
@@ -156,12 +171,12 @@ class Bench:
         self.memory.reset()
         self.lines = self.timer = 0
         self.result = None
-        self.dut.rst.value = 1
+        self._set("rst", 1)
         self._resets = True
         await self.step()
         await self.step()
         self._resets = False
-        self.dut.rst.value = 0
+        self._set("rst", 0)
         self.cycle = 0
         self.seen = Observer()
 
@@ -170,8 +185,16 @@ class Bench:
         for _ in range(cycles):
             await self._step()
 
+    def _get(self, name: str) -> int:
+        return int(self._pins[name].value)
+
+    def _set(self, name: str, value: int) -> None:
+        """Writing costs as much as all else of a pin, also if it stays what it was."""
+        if self._inputs.get(name) != value:
+            self._inputs[name] = value
+            self._pins[name].value = value
+
     async def _step(self) -> None:
-        dut = self.dut
         for call in self.each_cycle:
             call()
         # The bus's outputs come from registers: they are valid at the beginning of the cycle.
@@ -179,58 +202,54 @@ class Bench:
             self._serve("wb", self.bus)
             if self.params.has_caches:
                 self._serve("mem", self.memory)
-        dut.lines.value = self.lines
-        dut.timer.value = self.timer
-        dut.clk.value = 0
-        await Timer(HALF_PERIOD_NS, "ns")
+        self._set("lines", self.lines)
+        self._set("timer", self.timer)
+        self._set("clk", 0)
+        await _HALF_PERIOD
         self._observe()
-        imem_address = int(dut.imem_address.value)
-        dmem_address = int(dut.dmem_address.value)
-        mask = int(dut.dmem_write_mask.value)
-        written = int(dut.dmem_write_data.value) if mask else 0
-        dut.clk.value = 1
-        await Timer(HALF_PERIOD_NS, "ns")
-        dut.imem_read_data.value = self.imem[imem_address]
-        dut.dmem_read_data.value = self.dmem[dmem_address]
+        imem_address = self._get("imem_address")
+        dmem_address = self._get("dmem_address")
+        mask = self._get("dmem_write_mask")
+        written = self._get("dmem_write_data") if mask else 0
+        self._set("clk", 1)
+        await _HALF_PERIOD
+        self._set("imem_read_data", self.imem[imem_address])
+        self._set("dmem_read_data", self.dmem[dmem_address])
         if mask:
             self.dmem[dmem_address] = merged(self.dmem[dmem_address], written, mask)
         self.cycle += 1
 
     def _observe(self) -> None:
-        dut = self.dut
-        if int(dut.issue_valid.value):
-            self.seen.issues.append(Issue(self.cycle, int(dut.issue_tier.value)))
-        if int(dut.retire_valid.value):
+        if self._get("issue_valid"):
+            self.seen.issues.append(Issue(self.cycle, self._get("issue_tier")))
+        if self._get("retire_valid"):
             self.seen.retirements.append(
-                Retirement(self.cycle, int(dut.retire_tier.value), int(dut.retire_pc.value))
+                Retirement(self.cycle, self._get("retire_tier"), self._get("retire_pc"))
             )
-        wake = int(dut.wake.value)
+        wake = self._get("wake")
         if wake:
             for tier in range(self.params.tiers):
                 if wake >> tier & 1:
                     self.seen.wakes.append((self.cycle, tier))
 
     def _serve(self, prefix: str, bus: BusModel) -> None:
-        def port(name: str):
-            return getattr(self.dut, f"{prefix}_{name}")
-
-        if not int(port("cyc").value):
+        if not self._get(f"{prefix}_cyc"):
             bus.idle()
-            port("ack").value = 0
-            port("err").value = 0
+            self._set(f"{prefix}_ack", 0)
+            self._set(f"{prefix}_err", 0)
             return
-        assert int(port("stb").value)
-        write = int(port("we").value)
+        assert self._get(f"{prefix}_stb")
+        write = self._get(f"{prefix}_we")
         answer = bus.serve(
             cycle=self.cycle,
-            address=int(port("adr").value) << 2,
+            address=self._get(f"{prefix}_adr") << 2,
             write=bool(write),
-            mask=int(port("sel").value),
-            data=int(port("dat_w").value) if write else 0,
+            mask=self._get(f"{prefix}_sel"),
+            data=self._get(f"{prefix}_dat_w") if write else 0,
         )
-        port("ack").value = answer.ack
-        port("err").value = answer.error
-        port("dat_r").value = answer.data
+        self._set(f"{prefix}_ack", answer.ack)
+        self._set(f"{prefix}_err", answer.error)
+        self._set(f"{prefix}_dat_r", answer.data)
 
     # Programs.
 

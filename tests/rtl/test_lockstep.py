@@ -38,7 +38,8 @@ def test_random_programs_do_what_spike_does(core: str) -> None:
 
 def test_a_fresh_random_program_does_what_spike_does() -> None:
     seed = random.SystemRandom().randrange(1 << 31)
-    case = case_of_seed(random.Random(seed).choice([*CORES]), seed, PIECES)
+    quick = [core for core in CORES if core not in SLOW]
+    case = case_of_seed(random.Random(seed).choice(quick), seed, PIECES)
     print(case.command)
     assert check([case]) > 0
 

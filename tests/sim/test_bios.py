@@ -1,4 +1,4 @@
-"""LiteX's BIOS, as it is, on the simulated SoC."""
+"""LiteX's BIOS, as it is, on the simulated SoC with this core: its serial line and its network."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from scapy.layers.l2 import ARP, Ether
 
 from tierv.sim.bios import build_bios
 from tierv.sim.elf import Program
+from tierv.sim.model import ModelParams, build_model, simulation_params
 from tierv.sim.records import RunEnd
-from tierv.sim.run import Until
+from tierv.sim.run import Simulation, Until
 from tierv.sim.stimulus import Frame, UartBytes
 
 PROMPT = "litex\x1b[0m> "
@@ -18,9 +19,14 @@ HERE_MAC, THERE_MAC = "10:e2:d5:00:00:01", "02:00:00:00:00:01"
 NO_BOOT = UartBytes(0, b"Q", cycle=100_000)
 
 
-@pytest.fixture(scope="session")
-def bios(model) -> Program:
-    return build_bios(model.params.soc)
+@pytest.fixture(scope="module")
+def simulation() -> Simulation:
+    return Simulation(build_model(ModelParams(soc=simulation_params())))
+
+
+@pytest.fixture(scope="module")
+def bios() -> Program:
+    return build_bios(simulation_params())
 
 
 def test_the_bios_boots_to_its_prompt(simulation, bios):
@@ -33,7 +39,7 @@ def test_the_bios_boots_to_its_prompt(simulation, bios):
 
 
 def test_the_bios_answers_arp_while_it_boots_from_the_network(simulation, bios):
-    netboot = UartBytes(0, b"netboot\n", cycle=1_500_000, interval_cycles=10_000)
+    netboot = UartBytes(0, b"netboot\n", cycle=3_500_000, interval_cycles=10_000)
     request = Ether(dst="ff:ff:ff:ff:ff:ff", src=THERE_MAC) / ARP(
         op="who-has", hwsrc=THERE_MAC, psrc=THERE, pdst=HERE
     )
@@ -41,7 +47,7 @@ def test_the_bios_answers_arp_while_it_boots_from_the_network(simulation, bios):
         bios,
         cycles=10_000_000,
         uart=[NO_BOOT, netboot],
-        frames=[Frame(bytes(request), cycle=2_500_000)],
+        frames=[Frame(bytes(request), cycle=4_500_000)],
         until=Until(frames=2),
     )
     own, answer = (Ether(frame.data) for frame in result.frames)

@@ -67,11 +67,15 @@ def test_a_tier_s_first_instruction_issues_in_the_cycle_after_the_line():
             cores.tierv(cores.USUAL_TIERS), Handler.LEAF, background, count=ARRIVALS, seed=SEED
         )
         assert set(found.first - interrupts.ISSUE_TO_X_CYCLES) == {1}
-    assert found.lost.max() < measure_single().lost.min()
 
 
-def measure_single() -> interrupts.Latencies:
-    return measure(cores.tierv(1), Handler.LEAF, Background.LOCAL, count=ARRIVALS, seed=SEED)
+@pytest.mark.slow
+def test_a_tier_s_handler_takes_less_than_one_that_saves_registers():
+    taken = [
+        measure(cores.tierv(tiers), Handler.LEAF, Background.LOCAL, count=ARRIVALS, seed=SEED).lost
+        for tiers in (cores.USUAL_TIERS, 1)
+    ]
+    assert taken[0].max() < taken[1].min()
 
 
 def test_litex_s_bus_takes_longer_than_one_that_never_waits():
@@ -117,13 +121,19 @@ def test_handlers_nest_as_deep_as_there_are_levels():
 
 
 def test_an_application_gets_the_slots_of_a_tier_that_waits_for_the_bus():
-    tiers = measure_slots(cores.tierv(cores.USUAL_TIERS), count=50, seed=SEED)
-    single = measure_slots(cores.tierv(1), count=50, seed=SEED)
-    assert single.during_copies == 0
-    assert tiers.during_copies > 0.1
-    assert tiers.total > single.total
+    slots = measure_slots(cores.tierv(cores.USUAL_TIERS), count=50, seed=SEED)
+    assert slots.during_copies > 0.1
     # No access to the bus is shorter.
-    assert tiers.copy_cycles > 4 * WORDS
+    assert slots.copy_cycles > 4 * WORDS
+
+
+@pytest.mark.slow
+def test_a_core_with_one_tier_computes_nothing_while_it_waits_for_the_bus():
+    tiers, single = (
+        measure_slots(cores.tierv(tiers), count=50, seed=SEED) for tiers in (cores.USUAL_TIERS, 1)
+    )
+    assert single.during_copies == 0
+    assert tiers.total > single.total
 
 
 def test_a_line_that_rises_before_it_has_been_served_is_an_error():

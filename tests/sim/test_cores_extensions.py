@@ -79,7 +79,7 @@ def test_each_choice_runs_on_a_core_that_has_them_all(monkeypatch, tmp_path):
 
 
 def test_an_echo_takes_a_few_hundred_cycles_and_more_for_more_bytes():
-    times = stack.run_echo(cores.tierv(1))
+    times = stack.run_echo(cores.tierv(cores.USUAL_TIERS))
     assert list(times) == [f"echo of {size} bytes" for size in stack.FRAME_BYTES]
     short, middle, long = times.values()
     assert 200 < short.instructions < short.cycles < 500
@@ -91,4 +91,4 @@ def test_an_echo_takes_a_few_hundred_cycles_and_more_for_more_bytes():
 def test_an_echo_that_does_not_come_back_is_told(monkeypatch):
     monkeypatch.setattr(stack, "FRAME_BYTES", (64, 1515))
     with pytest.raises(RunError, match="ended with 2 "):
-        stack.run_echo(cores.tierv(1))
+        stack.run_echo(cores.tierv(cores.USUAL_TIERS))

@@ -33,7 +33,7 @@ CORNERS = {
 
 
 #: They take their turn with the slow tests.
-SLOW = ("no serial ports", "interrupts of another kind")
+SLOW = ("no serial ports", "least", "interrupts of another kind")
 
 
 @pytest.mark.parametrize("corner", turns(CORNERS, SLOW))

@@ -16,23 +16,13 @@ from board import END, TIMEOUT_S, board
 
 from tierv.sim.bios import build_bios
 from tierv.sim.interactive import Network, NetworkError, open_network, run_interactively
+from tierv.sim.model import ModelParams, build_model, simulation_params
 
 ABORT_HINT = b"ESC to abort boot"
 NO_BOOT = b"\x1b"
 PROMPT = b"litex\x1b[0m> "
 BOARD_MAC = "10:e2:d5:00:00:01"
 TFTP_PORT = 69
-
-
-def test_the_console_takes_commands_and_ends_on_its_key(model):
-    build_bios(model.params.soc)
-    with board("--cpu", "vexriscv", "--bios", "--network", "none") as running:
-        running.wait_for(ABORT_HINT)
-        running.type(NO_BOOT)
-        running.wait_for(PROMPT)
-        running.type(b"ident\n")
-        running.wait_for(b"Ident: TierV SoC")
-        assert running.end() == 0
 
 
 def test_frames_go_through_the_socket(firmware, tmp_path):
@@ -188,15 +178,17 @@ def test_the_firmware_s_exit_ends_the_simulation_with_its_code(firmware):
         assert b"ended by exit, exit code 7\n" in running.process.stdout.read()
 
 
-def test_the_host_hears_the_board_through_a_tap_device(model, namespace):
+def test_the_host_hears_the_board_through_a_tap_device(namespace):
     """The BIOS asks a TFTP server for its program: ARP both ways, then a UDP datagram."""
-    build_bios(model.params.soc)
+    # Built before the board is waited for.
+    build_model(ModelParams(soc=simulation_params()))
+    build_bios(simulation_params())
     server = (
         "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM);"
         f"s.bind(('', {TFTP_PORT})); s.settimeout({TIMEOUT_S}); print(s.recv(2000))"
     )
     with (
-        board("--cpu", "vexriscv", "--bios", "--network", "tap", prefix=namespace) as running,
+        board("--bios", "--network", "tap", prefix=namespace) as running,
         subprocess.Popen(
             [*namespace, sys.executable, "-c", server], stdout=subprocess.PIPE, text=True
         ) as listener,
