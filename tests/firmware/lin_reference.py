@@ -165,8 +165,10 @@ class Node:
         if header is None:
             self._wake_tick()
             return
-        if self.unseen_header and self._did.report is None:
-            self._report(Outcome.BAD_HEADER)
+        if self.unseen_header:
+            if self._did.report is None:
+                self._report(Outcome.BAD_HEADER)
+            self._did.stop = True
         self.unseen_header = True
         self._did.header = PROTECTED[header]
 

@@ -186,12 +186,15 @@ def test_a_header_out_of_turn_waits_for_the_response_under_way_until_that_is_ove
     assert [did.header for did in bus.ticks(3)] == [None, PROTECTED[0x10], None]
 
 
-def test_a_header_that_nobody_sees_is_reported_at_the_next(lin):
+def test_a_header_that_nobody_sees_is_reported_and_dropped_at_the_next(lin):
     lin.init(commander=True)
     bus = Bus(lin)
     lin.result("schedule", schedule((0x10, 2)))
-    reports = [did.report for did in bus.ticks(4)]
+    ticks = bus.ticks(4)
+    reports = [did.report for did in ticks]
     assert reports == [None, None, (Outcome.BAD_HEADER, None, b""), None]
+    # It may wait for a bus that is low, and is not to come with the next.
+    assert [did.stop for did in ticks] == [False, False, True, False]
 
 
 def test_a_schedule_with_slots_of_more_than_four_seconds_goes_on(lin):

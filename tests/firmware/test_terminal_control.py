@@ -161,6 +161,16 @@ def test_the_other_commands(server):
     ]
 
 
+def test_a_port_whose_client_is_forgotten_is_suspended_no_longer(server):
+    nobody = protocol.peer(bytes(4), 0)
+    server.ask(protocol.peer(bytes([10, 0, 0, 9]), 5000), Item(Command.FLOWCONTROL_SUSPEND))
+    # Another client may come while the board is suspended, and ask it to go on.
+    _, done = server.ask(protocol.peer(bytes([10, 0, 0, 8]), 5000))
+    assert done == ["peer 1 0a000008 5000"]
+    assert server.ask(nobody)[1] == ["peer 1 00000000 0", "suspended 1 0"]
+    assert server.ask(nobody)[1] == ["peer 1 00000000 0"]
+
+
 def test_counters_and_the_transmit_state_are_told(server):
     (counters, state), _ = server.ask(Item(Command.COUNTERS), Item(Command.TRANSMIT_STATE))
     values = protocol.counters(counters.value)

@@ -351,8 +351,12 @@ uint32_t lin_tick(lin_node_t *node, uint32_t now)
     if ((header & LIN_DO_HEADER) == 0) {
         return done | lin_wake_tick(node);
     }
-    if (node->header_sent != LIN_NO_IDENTIFIER && done == 0) {
-        done = report(node, LIN_BAD_HEADER, 0, now);
+    if (node->header_sent != LIN_NO_IDENTIFIER) {
+        if (done == 0) {
+            done = report(node, LIN_BAD_HEADER, 0, now);
+        }
+        /* It may not have left: the port waits as long as the bus is low. */
+        done |= LIN_DO_STOP;
     }
     node->header_sent = (uint8_t)(header & LIN_DO_BYTE);
     return done | header;

@@ -256,6 +256,11 @@ static terminal_reason_t set_peer(command_t *command)
         }
         *peer = wanted;
         command->port->set_peer(command->port);
+        if (wanted.port == 0 && command->port->is_suspended) {
+            /* By a client that may be gone. */
+            command->port->is_suspended = false;
+            command->port->set_suspended(command->port);
+        }
     }
     terminal_reason_t reason = answer(command, peer->address, 4);
     return reason == TERMINAL_OK ? answer(command, peer->port, 2) : reason;
