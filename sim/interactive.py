@@ -7,7 +7,6 @@ import enum
 import fcntl
 import json
 import os
-import signal
 import socket
 import struct
 import subprocess
@@ -26,6 +25,7 @@ from .model import Model
 from .paths import build_root, say
 from .records import RunEnd
 from .run import Simulation
+from .signals import left_in_order
 
 #: Linux, if_tun.h.
 _TUNSETIFF = 0x400454CA
@@ -175,25 +175,6 @@ def raw_terminal() -> Iterator[None]:
         termios.tcsetattr(fd, termios.TCSADRAIN, saved)
 
 
-@contextlib.contextmanager
-def _left_in_order() -> Iterator[None]:
-    """A signal that would end this process ends what is inside, so that all is left as it was."""
-
-    def leave(number: int, _frame: object) -> None:
-        sys.exit(128 + number)
-
-    # Those that somebody ignores, as nohup does, are ignored on.
-    signals = (signal.SIGTERM, signal.SIGHUP)
-    usual = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
-    for number in usual:
-        signal.signal(number, leave)
-    try:
-        yield
-    finally:
-        for number in usual:
-            signal.signal(number, signal.SIG_DFL)
-
-
 def run_interactively(
     model: Model,
     program: Program,
@@ -217,7 +198,7 @@ def run_interactively(
         network = Network.NONE
     path = socket_path or build_root() / "sim.sock"
     with (
-        _left_in_order(),
+        left_in_order(),
         tempfile.NamedTemporaryFile(prefix="tierv-", suffix=".bin") as image,
         tempfile.NamedTemporaryFile(prefix="tierv-", suffix=".json") as summary,
         open_network(network, tap_name, path, soc.remote_ip) as port,

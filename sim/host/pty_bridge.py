@@ -186,11 +186,14 @@ class PtyBridge:
 
     def _turn(self) -> None:
         client = self._client
-        reads = [client.data, client.control]
+        reads = [client.control]
+        # What comes while the backlog is too long waits in the socket.
+        if len(self._backlog) <= _STOP_BYTES:
+            reads.append(client.data)
         if self._has_room():
             reads.append(self._master)
         writes = [self._master] if self._backlog else []
-        wait_s = _SETTINGS_S if len(reads) == 3 else _QUEUE_S
+        wait_s = _SETTINGS_S if self._master in reads else _QUEUE_S
         ready, writable, _ = select.select(reads, writes, [], wait_s)
         self._forward_settings()
         if self._master in ready:

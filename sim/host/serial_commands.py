@@ -14,6 +14,7 @@ from rich.table import Table
 from tierv.soc import map as soc_map
 from tierv.soc.params import SocParams
 
+from ..signals import left_in_order
 from . import protocol
 from .client import SerialClient
 from .protocol import Command, Control, Item, Parity
@@ -103,11 +104,12 @@ def _asked_for(options: dict) -> list[Item]:
 
 
 def _send_break(client: SerialClient, milliseconds: int) -> None:
-    try:
-        client.set_numbers([(Command.SET_CONTROL, Control.BREAK_ON)])
-        time.sleep(milliseconds / 1000)
-    finally:
-        client.set_numbers([(Command.SET_CONTROL, Control.BREAK_OFF)])
+    with left_in_order():
+        try:
+            client.set_numbers([(Command.SET_CONTROL, Control.BREAK_ON)])
+            time.sleep(milliseconds / 1000)
+        finally:
+            client.set_numbers([(Command.SET_CONTROL, Control.BREAK_OFF)])
 
 
 def _show_settings(client: SerialClient) -> None:

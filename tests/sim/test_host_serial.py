@@ -83,15 +83,21 @@ def test_what_is_no_control_datagram_is_refused():
         protocol.number(Command.SET_DATASIZE, 256)
 
 
-def test_a_break_ends_when_its_command_is_interrupted(stand_in, monkeypatch):
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 1), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_break_ends_when_its_command_is_interrupted(stand_in, monkeypatch, number, status):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("the tests run where it is ignored")
+
     def interrupt(_) -> None:
         assert stand_in.settings[Command.SET_CONTROL] == Control.BREAK_ON
-        raise KeyboardInterrupt
+        signal.raise_signal(number)
 
     monkeypatch.setattr(serial_commands, "SerialClient", lambda *_: client_of(stand_in))
     monkeypatch.setattr(serial_commands.time, "sleep", interrupt)
     result = CliRunner().invoke(main, ["serial-config", "--break-ms", "1000"])
-    assert result.exit_code == 1
+    assert result.exit_code == status
     assert stand_in.settings[Command.SET_CONTROL] == Control.BREAK_OFF
 
 

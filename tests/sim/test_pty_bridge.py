@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import termios
 import threading
 import time
@@ -168,6 +169,29 @@ def flood(board: StandIn, monkeypatch) -> None:
 def stop(board: StandIn, monkeypatch) -> None:
     flood(board, monkeypatch)
     wait_for(lambda: board.suspended)
+
+
+def test_what_was_under_way_when_the_board_was_stopped_lets_the_bridge_rest(stand_in, monkeypatch):
+    asked: list[list] = []
+    usual = select.select
+
+    def watched(reads, *rest):
+        asked.append(reads)
+        return usual(reads, *rest)
+
+    with client_of(stand_in) as client:
+        bridge = pty_bridge.PtyBridge(client, print)
+        bridge.begin()
+        flood(stand_in, monkeypatch)
+        while not stand_in.suspended:
+            bridge._turn()
+        stand_in.data.sendto(b"late", stand_in.peer)
+        assert usual([client.data], [], [], TIMEOUT_S)[0]
+        monkeypatch.setattr(select, "select", watched)
+        bridge._turn()
+        bridge.close()
+    assert asked
+    assert not [reads for reads in asked if client.data in reads]
 
 
 def test_the_board_is_let_go_on_when_the_bridge_ends(stand_in, monkeypatch):
