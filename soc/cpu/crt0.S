@@ -7,14 +7,17 @@
 _start:
     j       .L_initialise
 
-# Saves what a C function may change, and calls LiteX's isr(). 16 registers, 64 bytes of stack.
+# Saves what a C function may change, and calls LiteX's isr(). 16 registers, 64 bytes of stack. A load or store that
+# ends in a bus error is passed over, as where a bus tells no errors; any other exception is the end.
 .balign 4
 .type trap_entry, @function
 trap_entry:
     addi    sp, sp, -64
-    sw      ra, 0(sp)
     sw      t0, 4(sp)
     sw      t1, 8(sp)
+    csrr    t0, mcause
+    bgez    t0, .L_exception
+    sw      ra, 0(sp)
     sw      t2, 12(sp)
     sw      a0, 16(sp)
     sw      a1, 20(sp)
@@ -45,6 +48,19 @@ trap_entry:
     lw      t4, 52(sp)
     lw      t5, 56(sp)
     lw      t6, 60(sp)
+    addi    sp, sp, 64
+    mret
+
+.L_exception:
+    # 5 is a load's access fault, 7 a store's.
+    andi    t0, t0, ~2
+    li      t1, 5
+1:  bne     t0, t1, 1b
+    csrr    t0, mepc
+    addi    t0, t0, 4
+    csrw    mepc, t0
+    lw      t0, 4(sp)
+    lw      t1, 8(sp)
     addi    sp, sp, 64
     mret
 .size trap_entry, . - trap_entry

@@ -36,4 +36,9 @@ def test_the_bios_boots_to_its_prompt_takes_commands_and_ends_on_the_key(cpu, va
         running.type(b"mem_write 0x40000000 0x600dcafe\n")
         running.type(b"mem_read 0x40000000 4\n")
         running.wait_for(b"fe ca 0d 60")
+        # Nothing is there, and the BIOS goes on.
+        running.type(b"mem_read 0x50000000 4\n")
+        running.wait_for(b"0x50000000  ")
+        running.type(b"mem_read 0x40000004 4\n")
+        running.wait_for(b"0x40000004  ")
         assert running.end() == 0
