@@ -31,6 +31,8 @@ COREMARK ?=
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
+# setup is a make of its own: beside it, another would install the same packages.
+.NOTPARALLEL:
 .PHONY: help setup packages test test-all bench bench-net bench-serial bench-full bench-core synth experiment readme sim verilog generate \
         boards bitstream firmware load flash selftest needs-board \
         formal formal-full coverage mutants fuzz lint clean

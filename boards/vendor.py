@@ -76,13 +76,27 @@ def _check_timing(project: Project) -> None:
     check(project.source(TOOLS[project.board.family].timing_report).read_text())
 
 
+def _building(project: Project) -> Path:
+    """A file that is there while the tool runs, and after that if it was killed."""
+    return project.gateware / "building"
+
+
 def check_as_made(project: Project) -> None:
     """Raises ``TimingError`` if there is a report of the tool by which a clock is missed.
 
-    The bitstream beside it may be one of the project's script alone, which does not mind.
+    The bitstream beside it may be one of the project's script alone, which does not mind. Raises
+    ``BuildError`` if the tool was killed, with which a bitstream may be there before the report.
     """
     tool = TOOLS.get(project.board.family)
-    if tool is not None and project.source(tool.timing_report).exists():
+    if tool is None:
+        return
+    building = _building(project)
+    if building.exists():
+        raise BuildError(
+            f"{tool.program} has not come to its end, since {building} is there: the bitstream may"
+            f" miss a clock or be cut off; make bitstream {project.board.make_arguments}"
+        )
+    if project.source(tool.timing_report).exists():
         _check_timing(project)
 
 
@@ -102,7 +116,8 @@ def build(project: Project) -> Path:
             f" {tool.install.format(family=board.family.value)}; then do this again, or run"
             f" {script.name} in that folder, which can be moved to another machine"
         )
-    made = bitstream(project)
+    made, building = bitstream(project), _building(project)
+    building.touch()
     try:
         with step(f"{board.name}: {tool.program}"):
             run_logged(["bash", script.name], project.gateware / "build.log", cwd=project.gateware)
@@ -111,4 +126,6 @@ def build(project: Project) -> Path:
         # The tools write it before they know that a clock is missed, or while they are interrupted.
         made.unlink(missing_ok=True)
         raise
+    finally:
+        building.unlink(missing_ok=True)
     return made

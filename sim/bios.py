@@ -12,12 +12,14 @@ import json
 import os
 import shutil
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from tierv.soc.params import SocParams
 from tierv.soc.soc import quiet_litex_logs
 
 from .elf import Program
+from .firmware import compiler
 from .model import config_name, generator_digest
 from .paths import BuildError, build_root, locked, run_logged, step
 
@@ -28,7 +30,8 @@ _TOOLS = {
     "meson": "meson",
     "ninja": "ninja-build",
 }
-
+#: With the sources of the libraries that LiteX links to it.
+_PACKAGES = ("pythondata-software-picolibc", "pythondata-software-compiler-rt")
 
 #: Of the date that a BIOS shows: the same sources are to give the same BIOS, for what has it in its
 #: block RAMs need not be placed and routed again then.
@@ -44,7 +47,10 @@ def build_bios(params: SocParams) -> Program:
     stamp = folder / "stamp"
     image = folder / "software/bios/bios.bin"
     with locked(folder):
-        digest = generator_digest(params, parts=("rtl", "soc", "sim/top.py"))
+        versions = [f"{name} {version(name)}" for name in _PACKAGES]
+        made_of = (params, compiler(), *versions)
+        # Another process makes it, of the sources as they are by then.
+        digest = generator_digest(made_of, parts=("rtl", "soc", "sim/top.py"), imported={})
         if not (image.exists() and stamp.exists() and stamp.read_text() == digest):
             check_tools()
             stamp.unlink(missing_ok=True)

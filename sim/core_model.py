@@ -80,6 +80,17 @@ RTL = Path(tierv.rtl.__file__).resolve().parent
 _OPTIMIZE = ("-O1",)
 
 
+def _rtl_digest() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(RTL.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+#: Of the sources that this process has imported: an edit since then does nothing here.
+_RTL_DIGEST = _rtl_digest()
+
+
 def _config_header(params: CoreParams) -> str:
     fields = "\n".join(f"    uint{int(kind[1]) * 8}_t {name};" for name, kind in TRACE_FIELDS)
     return f"""\
@@ -104,10 +115,8 @@ def core_verilog(
     Made once for each state of the sources and each set of parameters. With ``sources``, attributes
     tell which line of the Amaranth source each signal comes from.
     """
-    key = (amaranth.__version__, component.__name__, params, name, sources)
+    key = (amaranth.__version__, component.__name__, params, name, sources, _RTL_DIGEST)
     digest = hashlib.sha256(repr(key).encode())
-    for path in sorted(RTL.rglob("*.py")):
-        digest.update(path.read_bytes())
     folder = build_root() / "core" / "verilog"
     with locked(folder):
         path = folder / f"{name}-tiers{params.tiers}-{digest.hexdigest()[:12]}.v"

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from tierv.soc.params import SocParams
@@ -110,21 +111,36 @@ def _digest(parts: Iterable[str | bytes]) -> str:
     return total.hexdigest()
 
 
-def _files_digest(files: Iterable[Path]) -> str:
-    return _digest(data for path in files for data in (path.name, path.read_bytes()))
+def _files_digest(files: Iterable[Path], known: Mapping[Path, bytes] = MappingProxyType({})) -> str:
+    contents = ((path.name, known[path] if path in known else path.read_bytes()) for path in files)
+    return _digest(part for pair in contents for part in pair)
 
 
-def generator_digest(params: object, parts: Iterable[str] = ("rtl", "soc", "sim")) -> str:
-    """Digest of the parameters and of all sources in parts of this package: folders or files.
-
-    What is built of them can't differ as long as this does not; it may be the same if this does.
-    """
+def _sources(parts: Iterable[str]) -> list[Path]:
     package = Path(__file__).resolve().parent.parent
     files = [package / part for part in parts]
     files += [path for folder in files for path in folder.rglob("*.*")]
-    sources = sorted(path for path in files if path.suffix in _SOURCE_SUFFIXES)
+    return sorted(path for path in files if path.suffix in _SOURCE_SUFFIXES)
+
+
+#: What a model is made of.
+_PARTS = ("rtl", "soc", "sim")
+#: The Python of that, as this process has imported it: an edit since then does nothing here.
+_IMPORTED = {path: path.read_bytes() for path in _sources(_PARTS) if path.suffix == ".py"}
+
+
+def generator_digest(
+    params: object,
+    parts: Iterable[str] = _PARTS,
+    imported: Mapping[Path, bytes] = _IMPORTED,
+) -> str:
+    """Digest of the parameters and of all sources in parts of this package: folders or files.
+
+    What is built of them can't differ as long as this does not; it may be the same if this does.
+    ``imported`` are sources as they were; the others are read, for what another process makes all.
+    """
     versions = [f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES]
-    return _digest([repr(params), *versions, _files_digest(sources)])
+    return _digest([repr(params), *versions, _files_digest(_sources(parts), imported)])
 
 
 class _Builder:
@@ -151,7 +167,8 @@ class _Builder:
             self._write_stamp({name: stamp[name] for name in stamp if name != "generator"})
             with step("  putting the SoC together"):
                 design = elaborate(self.params.soc, self.folder / "soc")
-            verilog = _digest([design.digest, *_VERILATE, *_OPTIMIZE, repr(self.params)])
+            made_by = (verilator.version(), *_VERILATE, *_OPTIMIZE)
+            verilog = _digest([design.digest, *made_by, repr(self.params)])
             if stamp.get("verilog") != verilog:
                 self._write_stamp({})
                 self._build_design(design)
@@ -209,12 +226,13 @@ class _Builder:
             *verilator.HARNESS_FLAGS,
         ]
         sources = sorted([*_HARNESS.iterdir(), *verilator.SHARED_SOURCES.iterdir()])
-        made_of = _digest([*own, header, _files_digest(sources)])
+        made_of = _digest([verilator.version(), *own, header, _files_digest(sources)])
         stamp = self.objects / "harness.stamp"
         harness = self.objects / "harness.o"
         if not harness.exists() or not stamp.exists() or stamp.read_text() != made_of:
             parts = sorted(_HARNESS.glob("*.cpp"))
             source = verilator.in_one_piece(parts, self.verilated / "all_harness.cpp")
+            stamp.unlink(missing_ok=True)
             with step("  compiling the harness"):
                 verilator.compile_all([(source, harness, own)], self.log)
             stamp.write_text(made_of)

@@ -119,6 +119,8 @@ def whole_file(path: Path) -> Iterator[Path]:
         yield partial
         if not partial.exists():
             raise BuildError(f"there is no {path}: what makes it has written nothing")
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

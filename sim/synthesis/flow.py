@@ -52,6 +52,13 @@ _PASS = re.compile(r"^\d+(?:\.\d+)?\. Executing (\w+)", re.M)
 OPTIMISED_BEFORE = "optimised before"
 
 
+class CutOffError(BuildError):
+    """A tool has ended well, but not written all: in WebAssembly it overlooks a full disk."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(f"{file} is cut off; is the disk full?")
+
+
 class AbcError(BuildError):
     """yosys has died while ABC, which it calls, mapped a netlist."""
 
@@ -94,6 +101,14 @@ def synthesise(script: str, top: str, run: Callable[[str, str], Path]) -> Path:
     except AbcError:
         script = script.replace("synth_ecp5", f"{optimising(top)} synth_ecp5")
         return run(script, f"synthesis, {OPTIMISED_BEFORE}, since yosys' ABC died")
+
+
+def check_json(file: Path, called: Path | None = None) -> None:
+    """Raises ``CutOffError`` for a tool's JSON file that is not whole; ``called`` is its name."""
+    try:
+        json.loads(file.read_bytes())
+    except (FileNotFoundError, ValueError):
+        raise CutOffError(called or file) from None
 
 
 def tool_versions() -> dict[str, str]:
@@ -172,6 +187,8 @@ class Flow:
                 self._tell(what)
                 with whole_file(path) as partial:
                     run(partial.name, self.folder / f"{result}.d" / "log")
+                    if path.suffix == ".json":
+                        check_json(partial, path)
         return path
 
     def _yosys(self, result: str, script: str, what: str) -> Path:

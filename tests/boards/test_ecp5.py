@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tool_files import BITSTREAM_END, CONFIG, make_netlist
 
 from tierv.boards import readme
 from tierv.boards.__main__ import main
@@ -61,7 +63,7 @@ def routed(elsewhere, monkeypatch) -> Ecp5Flow:
     """A project that has been placed and routed, as far as packing sees it."""
     monkeypatch.setattr("tierv.boards.ecp5.tool_versions", lambda: {})
     monkeypatch.setattr("tierv.boards.ecp5.read_report", lambda text: Routed((), {}))
-    monkeypatch.setattr("tierv.boards.ecp5.run_yosys", lambda *_: None)
+    monkeypatch.setattr("tierv.boards.ecp5.run_yosys", make_netlist)
     project = Project(BOARDS["ecpix5"])
     project.gateware.mkdir(parents=True)
     (project.gateware / "ecpix5.v").write_text(f"// One time\n{ASSIGNMENT}{BLOCK}")
@@ -127,7 +129,8 @@ def test_a_seed_that_finds_no_end_is_given_up(routed, monkeypatch, capsys, seeds
         assert most_cpu_s is not None
         if command[command.index("--seed") + 1] != "2":
             raise CpuTimeError("nextpnr has taken 7 s of CPU time")
-        self.report.touch()
+        self._config.write_text(CONFIG)
+        self.report.write_text("{}")
 
     monkeypatch.setattr("tierv.boards.ecp5._device", lambda _project: [])
     monkeypatch.setattr(Ecp5Flow, "_run", run)
@@ -138,6 +141,49 @@ def test_a_seed_that_finds_no_end_is_given_up(routed, monkeypatch, capsys, seeds
         with pytest.raises(BuildError, match="no seed is routed in time: 1, 3"):
             flow.route()
     assert "nextpnr has taken 7 s of CPU time: it is given up" in capsys.readouterr().err
+
+
+def cut(made: bytes, whole: bool) -> bytes:
+    return made if whole else made[:-1]
+
+
+@pytest.mark.parametrize("cut_off", ["ecpix5.json", "report.json", "routed.config", None])
+def test_what_a_tool_writes_to_a_full_disk_is_not_taken_for_a_routed_design(
+    routed, monkeypatch, cut_off
+):
+    def write(folder: Path, name: str, text: bytes) -> None:
+        (folder / name).write_bytes(cut(text, name != cut_off))
+
+    def run(self, command, folder, most_cpu_s=None):
+        write(folder, "report.json", b"{}")
+        write(folder, "routed.config", CONFIG.encode())
+
+    monkeypatch.setattr(
+        "tierv.boards.ecp5.run_yosys", lambda _words, folder, made, _log: write(folder, made, b"{}")
+    )
+    monkeypatch.setattr("tierv.boards.ecp5._device", lambda _project: [])
+    monkeypatch.setattr(Ecp5Flow, "_run", run)
+    if cut_off is None:
+        routed.route()
+        return
+    for _ in range(2):
+        with pytest.raises(BuildError, match=rf"/{cut_off} is cut off; is the disk full\?"):
+            routed.route()
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_bitstream_that_ecppack_has_cut_off_leaves_the_older_one(routed, monkeypatch, whole):
+    def run(self, command, folder):
+        (folder / command[-1]).write_bytes(cut(b"bits" + BITSTREAM_END, whole))
+
+    monkeypatch.setattr(Ecp5Flow, "_run", run)
+    routed.bitstream.write_text("old")
+    if whole:
+        assert routed.pack_as_routed().read_bytes() == b"bits" + BITSTREAM_END
+        return
+    with pytest.raises(BuildError, match=r"/ecpix5\.bit is cut off; is the disk full\?"):
+        routed.pack_as_routed()
+    assert routed.bitstream.read_text() == "old"
 
 
 def test_what_has_been_routed_is_kept_with_the_tools_of_then(routed, monkeypatch, tmp_path):
@@ -151,6 +197,7 @@ def test_what_has_been_routed_is_kept_with_the_tools_of_then(routed, monkeypatch
         return Routed((clock,), dict.fromkeys(UTILISATION, (3, 7)))
 
     def run(self, command, folder, most_cpu_s=None):
+        self._config.write_text(CONFIG)
         self.report.write_text("51.0")
 
     for module in ("ecp5", "readme"):

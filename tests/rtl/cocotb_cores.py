@@ -10,6 +10,7 @@ from planted_faults import MUTATION_VARIABLE
 
 from tierv.rtl.params import CachedRegion, CoreParams
 from tierv.rtl.tierv import Core
+from tierv.sim import verilator
 from tierv.sim.core_model import core_verilog
 from tierv.sim.paths import build_root, locked, step
 
@@ -45,7 +46,8 @@ def build_core(core: str, source: Path | None = None) -> Path:
     """The model of a core for cocotb, or of another Verilog for it, built once; its folder."""
     flags = (*MODEL_FLAGS, *(_FLAT_CXX_FLAGS if source else CXX_FLAGS))
     source = source or core_verilog(Core, CORES[core], MODULE)
-    digest = hashlib.sha256(source.read_bytes() + repr(flags).encode()).hexdigest()
+    made_by = (verilator.version(), flags)
+    digest = hashlib.sha256(source.read_bytes() + repr(made_by).encode()).hexdigest()
     folder = build_root() / "core" / f"cocotb-{core}-{digest[:12]}"
     with locked(folder):
         if not (folder / ".complete").exists():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
+import cocotb_cores
 import pytest
-from cocotb_cores import run_module
+from cocotb_cores import build_core, run_module
 from cocotb_run import Outcomes, cocotb_items, report
 
 #: Each module, and the cores that it runs on.
@@ -47,3 +49,17 @@ def outcomes(module: str, core: str) -> Outcomes:
 @pytest.mark.parametrize(("module", "core", "test"), cocotb_items(MODULES, SLOW))
 def test_core(module: str, core: str, test: str) -> None:
     report(outcomes(module, core), module, test)
+
+
+def test_another_verilator_builds_a_core_again(monkeypatch, tmp_path):
+    built: list[Path] = []
+    source = tmp_path / "core.v"
+    source.touch()
+    monkeypatch.setattr(cocotb_cores, "build_root", lambda: tmp_path)
+    monkeypatch.setattr(
+        cocotb_cores, "build_model", lambda _sources, _module, folder, _flags: built.append(folder)
+    )
+    for version in ("5.1", "5.1", "5.2"):
+        monkeypatch.setattr(cocotb_cores.verilator, "version", lambda version=version: version)
+        build_core("one", source)
+    assert len(set(built)) == len(built) == 2

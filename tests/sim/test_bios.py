@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from scapy.layers.l2 import ARP, Ether
 
+from tierv.sim import bios as bios_module
 from tierv.sim.bios import build_bios
 from tierv.sim.elf import Program
 from tierv.sim.model import ModelParams, build_model, simulation_params
@@ -27,6 +28,27 @@ def simulation() -> Simulation:
 @pytest.fixture(scope="module")
 def bios() -> Program:
     return build_bios(simulation_params())
+
+
+def test_another_compiler_or_library_builds_the_bios_again(monkeypatch, tmp_path):
+    built, versions = [], {"compiler": "12", **dict.fromkeys(bios_module._PACKAGES, "1")}
+
+    def run_litex(_module, _what, folder):
+        image = folder / "software/bios/bios.bin"
+        image.parent.mkdir(parents=True)
+        image.touch()
+        built.append(dict(versions))
+
+    monkeypatch.setattr(bios_module, "build_root", lambda: tmp_path)
+    monkeypatch.setattr(bios_module, "run_litex", run_litex)
+    monkeypatch.setattr(bios_module, "compiler", lambda: versions["compiler"])
+    monkeypatch.setattr(bios_module, "version", versions.__getitem__)
+    build_bios(simulation_params())
+    for name in versions:
+        for _ in range(2):
+            versions[name] = "another"
+            build_bios(simulation_params())
+    assert len(built) == 1 + len(versions) == 4
 
 
 def test_the_bios_boots_to_its_prompt(simulation, bios):

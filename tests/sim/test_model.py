@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -68,6 +69,101 @@ def test_what_a_failed_elaboration_has_emptied_is_built_again_but_not_translated
     build_model(params)
     assert put_together == ["one", "wrong", "one"]
     assert len(translated) == 1
+
+
+def test_an_edit_since_the_process_began_does_not_count_as_what_is_built(monkeypatch, tmp_path):
+    source, program = tmp_path / "soc.py", tmp_path / "harness.cpp"
+    source.write_text("old")
+    program.write_text("old")
+    monkeypatch.setattr(model_module, "_sources", lambda _parts: [source, program])
+    imported = {source: source.read_bytes()}
+    params = simulation_params()
+
+    def digest(**more) -> str:
+        return model_module.generator_digest(params, **more)
+
+    before = digest(imported=imported), digest(imported={})
+    source.write_text("new")
+    assert digest(imported=imported) == before[0]
+    # Another process, or a compiler, has what is there by then.
+    assert digest(imported={}) != before[1]
+    program.write_text("new")
+    assert digest(imported=imported) != before[0]
+
+
+def test_models_are_told_apart_by_the_sources_that_were_imported(monkeypatch):
+    params = simulation_params()
+    before = model_module.generator_digest(params)
+    edited = next(path for path in model_module._IMPORTED if path.name == "top.py")
+    read = Path.read_bytes
+
+    def read_edited(path: Path) -> bytes:
+        return read(path) + (b"edited" if path == edited else b"")
+
+    monkeypatch.setattr(Path, "read_bytes", read_edited)
+    assert model_module.generator_digest(params) == before
+
+
+@pytest.fixture
+def builder(monkeypatch, tmp_path):
+    """Builds a model of which nothing is put together, translated or compiled."""
+    monkeypatch.setattr(model_module, "build_root", lambda: tmp_path)
+    monkeypatch.setattr(model_module.verilator, "link", lambda _, program, *_more: program.touch())
+    monkeypatch.setattr(model_module, "cpp_header", lambda *_: "")
+    monkeypatch.setattr(model_module._Builder, "_can_evaluate_fast", lambda *_: False)
+    builder = model_module._Builder(ModelParams(soc=simulation_params()))
+    for folder in (builder.verilated, builder.objects):
+        folder.mkdir(parents=True)
+    return builder
+
+
+def test_another_verilator_translates_and_compiles_again(builder, monkeypatch):
+    design = SimpleNamespace(digest="the same Verilog", memories={})
+    translated, compiled = [], []
+
+    def compile_all(jobs, _log):
+        compiled.append(model_module.verilator.version())
+        for _, target, _ in jobs:
+            target.touch()
+
+    def build_design(*_):
+        translated.append(model_module.verilator.version())
+
+    monkeypatch.setattr(model_module, "elaborate", lambda *_: design)
+    monkeypatch.setattr(model_module._Builder, "_build_design", build_design)
+    monkeypatch.setattr(model_module.verilator, "compile_all", compile_all)
+    versions = {"verilator": "5.1"}
+    installed = importlib.metadata.version
+    monkeypatch.setattr(
+        importlib.metadata, "version", lambda name: versions.get(name) or installed(name)
+    )
+    builder.build()
+    builder.build()
+    versions["verilator"] = "5.2"
+    builder.build()
+    assert translated == compiled == ["5.1", "5.2"]
+
+
+def test_a_harness_of_which_the_compiler_was_killed_is_compiled_again(builder, monkeypatch):
+    design = SimpleNamespace(memories={})
+    compiled = []
+
+    def compile_all(jobs, _log):
+        ((_, target, flags),) = jobs
+        target.touch()
+        compiled.append(flags)
+        if "-DOTHER" in flags:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(model_module.verilator, "compile_all", compile_all)
+    builder._build_harness(design)
+    with monkeypatch.context() as patch:
+        patch.setattr(model_module.verilator, "HARNESS_FLAGS", ("-DOTHER",))
+        with pytest.raises(KeyboardInterrupt):
+            builder._build_harness(design)
+    builder._build_harness(design)
+    builder._build_harness(design)
+    assert len(compiled) == 3
 
 
 def test_configurations_have_names_of_their_own():

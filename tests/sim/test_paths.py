@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
@@ -41,6 +42,19 @@ def test_a_file_is_there_when_it_is_complete(tmp_path):
         assert path.read_text() == "old"
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_takes_its_place_when_the_disk_has_it(tmp_path, monkeypatch):
+    path, synced = tmp_path / "file", []
+
+    def fsync(descriptor: int) -> None:
+        assert not path.exists()
+        synced.append(os.fstat(descriptor).st_ino)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with whole_file(path) as partial:
+        partial.write_text("new")
+    assert synced == [path.stat().st_ino]
 
 
 @pytest.mark.parametrize("error", [BuildError, KeyboardInterrupt])

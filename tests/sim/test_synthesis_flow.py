@@ -102,6 +102,29 @@ def test_a_netlist_of_which_abc_dies_again_is_an_error(synthesis):
     assert len(yosys.scripts) == 2
 
 
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [(lambda flow: flow.netlist, "ecp5.json"), (lambda flow: flow.routed(1), "seed1.json")],
+)
+def test_what_a_tool_writes_to_a_full_disk_is_an_error_and_not_kept(
+    synthesis, monkeypatch, make, name
+):
+    flow, yosys = synthesis()
+
+    def run(words, log, cwd):
+        if "--report" in words:
+            (cwd / words[words.index("--report") + 1]).write_text("{}")
+        else:
+            yosys(words, log, cwd)
+        for path in cwd.glob(f"{name}.*.partial"):
+            path.write_text(path.read_text()[:-1])
+
+    monkeypatch.setattr(flow_module, "run_logged", run)
+    with pytest.raises(BuildError, match=rf"/{name} is cut off; is the disk full\?"):
+        make(flow)
+    assert not (flow.folder / name).exists()
+
+
 def test_yosys_itself_tells_of_a_refusal_where_its_flow_looks(tmp_path):
     (tmp_path / "wrong.v").write_text("module wrong(")
     with pytest.raises(BuildError, match=r"(?s)yosys\.log:.*wrong\.v:1: ERROR: syntax error"):
