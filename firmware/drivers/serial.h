@@ -117,12 +117,6 @@ typedef struct {
 
 #define SERIAL_REGISTER(name) (CSR_SERIAL_PORT0_##name##_ADDR - CSR_SERIAL_PORT0_RECEIVE_ADDR)
 
-/* Ports with events that are enabled: bit k receive of port k, bit 16 + k transmit. */
-static inline uint32_t serial_pending(void)
-{
-    return mmio_read(CSR_SERIAL_PENDING_ADDR);
-}
-
 /* The oldest received character, a serial_character_t, or -1 if there is none. */
 static inline int32_t serial_receive(const serial_t *serial)
 {
@@ -207,12 +201,6 @@ static inline void serial_enable_events(serial_t *serial, uint32_t events)
         serial->events = events;
         mmio_write(serial->base + SERIAL_REGISTER(EV_ENABLE), events);
     }
-}
-
-/* SERIAL_EVENT_CTS is no longer pending. */
-static inline void serial_clear_cts_event(const serial_t *serial)
-{
-    mmio_write(serial->base + SERIAL_REGISTER(EV_PENDING), SERIAL_EVENT_CTS);
 }
 
 /* Sets speed and form; with an error nothing has changed. `achieved_baud`, unless NULL, gets the speed

@@ -13,9 +13,6 @@
 enum {
     ROTATION_IRQS = 16,
     ROTATION_CASCADE = 2,
-    /* What a PC starts with. */
-    ROTATION_USUAL_MASTER = 0,
-    ROTATION_USUAL_SLAVE = 8,
     /* What irqtune sets unless it is told. */
     ROTATION_MASTER = 3,
     ROTATION_SLAVE = 14

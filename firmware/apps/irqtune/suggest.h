@@ -1,5 +1,8 @@
 /* An order of lines by what each can wait: the rate-monotonic one, with a buffer's time to run full in the
- * place of the period (Liu and Layland, 1973). No device is used here. */
+ * place of the period (Liu and Layland, 1973). No device is used here.
+ *
+ * Units are counted modulo 2^32, since reset or `irqtune -c`: a serial port at 921,600 bit/s without a gap comes
+ * round in 13 hours, and then the order is wrong. */
 #ifndef TIERV_APPS_IRQTUNE_SUGGEST_H
 #define TIERV_APPS_IRQTUNE_SUGGEST_H
 
