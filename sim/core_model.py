@@ -9,7 +9,6 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 
 import amaranth
@@ -29,6 +28,7 @@ from .verilator import (
     build_program,
     trace_defines,
     verilate,
+    version,
 )
 
 #: A retired instruction in the trace file: name and NumPy type of each field, little endian.
@@ -192,7 +192,7 @@ class CoreModel:
         sources = sorted([*SOURCES.iterdir(), *SHARED_SOURCES.iterdir()])
         for part in (text, header, *(path.read_text() for path in sources)):
             digest.update(part.encode())
-        made_by = (version("verilator"), VERILATE_FAST, flags)
+        made_by = (version(), VERILATE_FAST, flags)
         digest.update(repr((made_by, self._waves, self._coverage)).encode())
         folder = build_root() / "core" / f"tiers{self.params.tiers}-{digest.hexdigest()[:12]}"
         program = folder / "core_bench"

@@ -13,7 +13,6 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from tierv.soc.params import SocParams
@@ -111,7 +110,7 @@ def _digest(parts: Iterable[str | bytes]) -> str:
     return total.hexdigest()
 
 
-def _files_digest(files: Iterable[Path], known: Mapping[Path, bytes] = MappingProxyType({})) -> str:
+def _files_digest(files: Iterable[Path], known: Mapping[Path, bytes]) -> str:
     contents = ((path.name, known[path] if path in known else path.read_bytes()) for path in files)
     return _digest(part for pair in contents for part in pair)
 
@@ -226,7 +225,7 @@ class _Builder:
             *verilator.HARNESS_FLAGS,
         ]
         sources = sorted([*_HARNESS.iterdir(), *verilator.SHARED_SOURCES.iterdir()])
-        made_of = _digest([verilator.version(), *own, header, _files_digest(sources)])
+        made_of = _digest([verilator.version(), *own, header, _files_digest(sources, {})])
         stamp = self.objects / "harness.stamp"
         harness = self.objects / "harness.o"
         if not harness.exists() or not stamp.exists() or stamp.read_text() != made_of:

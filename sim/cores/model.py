@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import hashlib
-import importlib.metadata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +27,7 @@ from ..verilator import (
     build_program,
     trace_defines,
     verilate,
+    version,
 )
 
 #: Local memories, or what stands for them on a bus.
@@ -95,7 +95,7 @@ class Hardware:
     @property
     def digest(self) -> str:
         """Of everything that the program is made of."""
-        total = hashlib.sha256(importlib.metadata.version("verilator").encode())
+        total = hashlib.sha256(version().encode())
         options = (self.folders, self.parameters, self.visible, _VERILATOR_FLAGS, HARNESS_FLAGS)
         total.update(repr((options, device_header(), _trace_header())).encode())
         own = sorted([*_HARNESS.iterdir(), *SHARED_SOURCES.iterdir()])

@@ -9,7 +9,6 @@ import os
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from .. import verilator
 from ..firmware import compiler
 from ..json_files import write_json
 from ..model import simulation_params
@@ -73,7 +73,7 @@ def configuration(experiment: Experiment, settings: Settings) -> dict[str, Any]:
         "length_unit": experiment.length_unit,
         "soc": dataclasses.asdict(simulation_params(sys_clk_hz=settings.clock_hz)),
         "compiler": compiler(),
-        "verilator": version("verilator"),
+        "verilator": verilator.version(),
         "python": platform.python_version(),
     }
 

@@ -99,7 +99,6 @@ class Bench:
     """
 
     def __init__(self, dut, params: CoreParams | None = None) -> None:
-        self.dut = dut
         self.params = params or params_under_test()
         self._pins = _Pins(dut)
         #: What the inputs were set to.
@@ -171,12 +170,12 @@ class Bench:
         self.memory.reset()
         self.lines = self.timer = 0
         self.result = None
-        self._set("rst", 1)
+        self.set("rst", 1)
         self._resets = True
         await self.step()
         await self.step()
         self._resets = False
-        self._set("rst", 0)
+        self.set("rst", 0)
         self.cycle = 0
         self.seen = Observer()
 
@@ -185,11 +184,13 @@ class Bench:
         for _ in range(cycles):
             await self._step()
 
-    def _get(self, name: str) -> int:
+    def get(self, name: str) -> int:
+        """What a pin is now."""
         return int(self._pins[name].value)
 
-    def _set(self, name: str, value: int) -> None:
-        """Writing costs as much as all else of a pin, also if it stays what it was."""
+    def set(self, name: str, value: int) -> None:
+        """Write a pin, which is done by this alone."""
+        # Writing costs as much as all else, also if it stays what it was.
         if self._inputs.get(name) != value:
             self._inputs[name] = value
             self._pins[name].value = value
@@ -202,54 +203,54 @@ class Bench:
             self._serve("wb", self.bus)
             if self.params.has_caches:
                 self._serve("mem", self.memory)
-        self._set("lines", self.lines)
-        self._set("timer", self.timer)
-        self._set("clk", 0)
+        self.set("lines", self.lines)
+        self.set("timer", self.timer)
+        self.set("clk", 0)
         await _HALF_PERIOD
         self._observe()
-        imem_address = self._get("imem_address")
-        dmem_address = self._get("dmem_address")
-        mask = self._get("dmem_write_mask")
-        written = self._get("dmem_write_data") if mask else 0
-        self._set("clk", 1)
+        imem_address = self.get("imem_address")
+        dmem_address = self.get("dmem_address")
+        mask = self.get("dmem_write_mask")
+        written = self.get("dmem_write_data") if mask else 0
+        self.set("clk", 1)
         await _HALF_PERIOD
-        self._set("imem_read_data", self.imem[imem_address])
-        self._set("dmem_read_data", self.dmem[dmem_address])
+        self.set("imem_read_data", self.imem[imem_address])
+        self.set("dmem_read_data", self.dmem[dmem_address])
         if mask:
             self.dmem[dmem_address] = merged(self.dmem[dmem_address], written, mask)
         self.cycle += 1
 
     def _observe(self) -> None:
-        if self._get("issue_valid"):
-            self.seen.issues.append(Issue(self.cycle, self._get("issue_tier")))
-        if self._get("retire_valid"):
+        if self.get("issue_valid"):
+            self.seen.issues.append(Issue(self.cycle, self.get("issue_tier")))
+        if self.get("retire_valid"):
             self.seen.retirements.append(
-                Retirement(self.cycle, self._get("retire_tier"), self._get("retire_pc"))
+                Retirement(self.cycle, self.get("retire_tier"), self.get("retire_pc"))
             )
-        wake = self._get("wake")
+        wake = self.get("wake")
         if wake:
             for tier in range(self.params.tiers):
                 if wake >> tier & 1:
                     self.seen.wakes.append((self.cycle, tier))
 
     def _serve(self, prefix: str, bus: BusModel) -> None:
-        if not self._get(f"{prefix}_cyc"):
+        if not self.get(f"{prefix}_cyc"):
             bus.idle()
-            self._set(f"{prefix}_ack", 0)
-            self._set(f"{prefix}_err", 0)
+            self.set(f"{prefix}_ack", 0)
+            self.set(f"{prefix}_err", 0)
             return
-        assert self._get(f"{prefix}_stb")
-        write = self._get(f"{prefix}_we")
+        assert self.get(f"{prefix}_stb")
+        write = self.get(f"{prefix}_we")
         answer = bus.serve(
             cycle=self.cycle,
-            address=self._get(f"{prefix}_adr") << 2,
+            address=self.get(f"{prefix}_adr") << 2,
             write=bool(write),
-            mask=self._get(f"{prefix}_sel"),
-            data=self._get(f"{prefix}_dat_w") if write else 0,
+            mask=self.get(f"{prefix}_sel"),
+            data=self.get(f"{prefix}_dat_w") if write else 0,
         )
-        self._set(f"{prefix}_ack", answer.ack)
-        self._set(f"{prefix}_err", answer.error)
-        self._set(f"{prefix}_dat_r", answer.data)
+        self.set(f"{prefix}_ack", answer.ack)
+        self.set(f"{prefix}_err", answer.error)
+        self.set(f"{prefix}_dat_r", answer.data)
 
     # Programs.
 

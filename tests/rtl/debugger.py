@@ -38,28 +38,28 @@ class Debugger:
         bench.each_cycle.append(self._cycle)
 
     def _cycle(self) -> None:
-        dut = self.bench.dut
+        bench = self.bench
         # Outputs of the last cycle's end are stable: they come from registers, but for those that
         # are sampled here a cycle late.
-        if int(dut.debug_done.value):
+        if bench.get("debug_done"):
             self.done = True
-            self.failed = bool(int(dut.debug_failed.value))
-        if int(dut.debug_data_write.value):
-            self.data = int(dut.debug_data.value)
-        if int(dut.debug_resumed.value):
-            self.resumed.append(int(dut.debug_resumed.value))
-        dut.debug_halt.value = self.halt
-        dut.debug_reset_halt.value = self.reset_halt
-        dut.debug_data_read.value = self.data
-        dut.debug_program_word.value = self.program[int(dut.debug_program_index.value)]
+            self.failed = bool(bench.get("debug_failed"))
+        if bench.get("debug_data_write"):
+            self.data = bench.get("debug_data")
+        if resumed := bench.get("debug_resumed"):
+            self.resumed.append(resumed)
+        bench.set("debug_halt", self.halt)
+        bench.set("debug_reset_halt", self.reset_halt)
+        bench.set("debug_data_read", self.data)
+        bench.set("debug_program_word", self.program[bench.get("debug_program_index")])
         for name, mask in self._pulses.items():
-            getattr(dut, name).value = mask
+            bench.set(name, mask)
             self._pulses[name] = 0
 
     @property
     def halted(self) -> int:
         """Tiers in debug mode."""
-        return int(self.bench.dut.debug_halted.value)
+        return self.bench.get("debug_halted")
 
     async def until_halted(self, tier: int, cycles: int = 200) -> None:
         """Wait until a tier is in debug mode."""

@@ -155,13 +155,18 @@ static terminal_reason_t set_mask(command_t *command, uint8_t *mask, uint32_t po
     return answer(command, *mask, 1);
 }
 
+static void set_suspended(control_port_t *port, bool on)
+{
+    port->is_suspended = on;
+    port->set_suspended(port);
+}
+
 static terminal_reason_t suspend(command_t *command, bool on)
 {
     if (command->bytes != 0) {
         return TERMINAL_REASON_BAD_LENGTH;
     }
-    command->port->is_suspended = on;
-    command->port->set_suspended(command->port);
+    set_suspended(command->port, on);
     return TERMINAL_OK;
 }
 
@@ -258,8 +263,7 @@ static terminal_reason_t set_peer(command_t *command)
         command->port->set_peer(command->port);
         if (wanted.port == 0 && command->port->is_suspended) {
             /* By a client that may be gone. */
-            command->port->is_suspended = false;
-            command->port->set_suspended(command->port);
+            set_suspended(command->port, false);
         }
     }
     terminal_reason_t reason = answer(command, peer->address, 4);
