@@ -94,7 +94,7 @@ class Queue:
         return sum(map(len, self.words))
 
 
-@pytest.mark.parametrize("depth", [DEPTH, 2, 1])
+@pytest.mark.parametrize("depth", [DEPTH, pytest.param(2, marks=pytest.mark.slow), 1])
 def test_a_client_that_counts_what_its_datagrams_take_is_never_refused(depth):
     with TerminalHost(transmit_depth=depth) as host:
         whole = host.transmit_state().room

@@ -131,7 +131,11 @@ def save(verdicts: list[Verdict], plants: list[tuple[Plant, Verdict]], path: Pat
 @click.option("--plants/--no-plants", default=True, help="Run planted bugs too.")
 @click.option("--plant", "one_plant", metavar="NAME", help="Only this planted bug, and its check.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True)
-@click.option("--solver", type=click.Choice(sorted(SOLVERS)), default="boolector")
+@click.option(
+    "--solver",
+    type=click.Choice(sorted(SOLVERS)),
+    help="For everything; if not said, whichever takes less time.",
+)
 @click.option(
     "--output",
     type=NEW_FILE,
@@ -145,7 +149,7 @@ def main(
     plants: bool,
     one_plant: str | None,
     jobs: int,
-    solver: str,
+    solver: str | None,
     output: Path | None,
 ) -> None:
     """Prove the properties of the core, and see planted bugs found.

@@ -10,16 +10,15 @@ PLANTS = [
         module="backend.alu",
         text="logical.eq(first ^ other)",
         bug="logical.eq(first | other)",
-        check="instructions-register",
+        check="instructions-integer",
         finds=("xor",),
-        short=True,
     ),
     Plant(
         name="signed-compare-is-unsigned",
         module="backend.alu",
         text="Mux(is_unsigned, second[31], first[31])",
         bug="Mux(is_unsigned, second[31], second[31])",
-        check="instructions-branch",
+        check="instructions-control",
         finds=("blt", "bge"),
     ),
     Plant(
@@ -27,7 +26,7 @@ PLANTS = [
         module="backend.alu",
         text="fill = control.fill & first[31]",
         bug="fill = control.fill & 0",
-        check="instructions-shift",
+        check="instructions-integer",
         finds=("sra", "srai"),
     ),
     Plant(
@@ -35,7 +34,7 @@ PLANTS = [
         module="backend.decode",
         text="self.distance.eq(immediate_u[2:])",
         bug="self.distance.eq(immediate_u[2:31])",
-        check="instructions-immediate",
+        check="instructions-integer",
         finds=("auipc",),
     ),
     Plant(
@@ -44,7 +43,7 @@ PLANTS = [
         text="product.eq(altops(self.control.funct3, self.first, self.second))",
         bug="product.eq("
         "altops(self.control.funct3 | self.control.funct3[1], self.first, self.second))",
-        check="instructions-multiply",
+        check="instructions-integer",
         finds=("mulhsu",),
     ),
     Plant(
@@ -60,15 +59,16 @@ PLANTS = [
         module="backend.decode",
         text="word[21]),\n                ]",
         bug="word[22]),\n                ]",
-        check="instructions-jump",
+        check="instructions-control",
         finds=("jal",),
+        short=True,
     ),
     Plant(
         name="byte-load-of-the-wrong-half",
         module="backend.align",
         text="(1 << place)[:4]",
         bug="(1 << (place & Mux(place == 2, 0, 3)))[:4]",
-        check="instructions-load",
+        check="instructions-memory",
         finds=("lb", "lbu"),
     ),
     Plant(
@@ -76,7 +76,7 @@ PLANTS = [
         module="backend.execute",
         text="mask.eq(Mux(address[1], 0b1100, 0b0011))",
         bug="mask.eq(Mux(address[1], 0b0100, 0b0011))",
-        check="instructions-store",
+        check="instructions-memory",
         finds=("sh",),
     ),
     Plant(

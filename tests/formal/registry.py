@@ -42,7 +42,7 @@ CHECKS: dict[str, Check] = {
 
 
 def solve_named(
-    name: str, solver: str, plant: str | None = None, *, shortened: bool = False
+    name: str, solver: str | None, plant: str | None = None, *, shortened: bool = False
 ) -> Verdict:
     """``solve`` for another process, to which a name can be sent."""
     check = CHECKS[name].shortened() if shortened else CHECKS[name]

@@ -24,7 +24,15 @@ def as_layout(remembered: Remembered) -> dict:
     return {"past": remembered.past, "pattern": pattern, "usual": usual}
 
 
-@pytest.mark.parametrize(("tiers", "history_log2"), [(1, 1), (1, 8), (3, 4), (8, 8)])
+@pytest.mark.parametrize(
+    ("tiers", "history_log2"),
+    [
+        (1, 1),
+        pytest.param(1, 8, marks=pytest.mark.slow),
+        pytest.param(3, 4, marks=pytest.mark.slow),
+        (8, 8),
+    ],
+)
 def test_history(tiers: int, history_log2: int) -> None:
     """Branches of all tiers that mostly repeat what they did, one fetched and one retired in
     almost every cycle."""

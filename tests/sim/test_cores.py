@@ -41,7 +41,13 @@ def test_a_kernel_that_finds_something_else_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "core", [cores.vexriscv("standard"), cores.picorv32(), cores.ibex()], ids=lambda core: core.name
+    "core",
+    [
+        cores.vexriscv("standard"),
+        cores.picorv32(),
+        pytest.param(cores.ibex(), marks=pytest.mark.slow),
+    ],
+    ids=lambda core: core.name,
 )
 def test_interrupts_of_the_peers_cost_what_another_bench_found(core):
     known = REFERENCES[core.name]

@@ -20,7 +20,8 @@ LENGTHS = (0, 1, 18, 19, 100, 511, 1000, 1471, 1472)
 BURST = 4
 
 
-@pytest.mark.parametrize("name", ["colorlight_i9", pytest.param("arty", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["colorlight_i9", "arty"])
 def test_datagrams_of_every_length_come_back(name):
     board = find_board(name)
     soc = simulated_params(board)
