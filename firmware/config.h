@@ -130,7 +130,7 @@
 #define ARP_LIFETIME_S 60
 #endif
 
-/* Errors of ICMP that are sent in a second; more are counted. */
+/* Errors of ICMP that are sent from one tick of a second to the next; more are counted. */
 #ifndef ICMP_ERRORS_PER_S
 #define ICMP_ERRORS_PER_S 10
 #endif

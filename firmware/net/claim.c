@@ -44,7 +44,8 @@ static void defend(net_t *net)
 
     if (claim->defended_s == 0) {
         if (announce(net)) {
-            claim->defended_s = DEFEND_INTERVAL_S;
+            /* The first tick may come at once. */
+            claim->defended_s = DEFEND_INTERVAL_S + 1;
             net_count(net, COUNT_ARP_DEFENDED);
         }
     } else if (claim->leased) {

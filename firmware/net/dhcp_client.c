@@ -51,11 +51,17 @@ static void begin_lease(dhcp_client_t *client, bool is_new)
     }
 }
 
+/* At another tick if there is no packet for it: it must be said, and only once. */
 static void decline(dhcp_client_t *client)
 {
-    net_count(client->net, COUNT_DHCP_DECLINED);
+    uint8_t state = client->state;
+
     client->state = DHCP_PROBING;
-    dhcp_send(client, DHCP_DECLINE);
+    if (!dhcp_send(client, DHCP_DECLINE)) {
+        client->state = state;
+        return;
+    }
+    net_count(client->net, COUNT_DHCP_DECLINED);
     if (client->conflicts < MAX_CONFLICTS) {
         client->conflicts++;
     }
@@ -92,7 +98,7 @@ static void ask_for_more(dhcp_client_t *client)
 {
     client->xid = net_random(client->net);
     client->request_s = 0;
-    dhcp_send(client, DHCP_REQUEST);
+    (void)dhcp_send(client, DHCP_REQUEST);
     client->wait_s = dhcp_lease_retry_s(&client->lease);
 }
 
@@ -141,7 +147,7 @@ static void release(dhcp_client_t *client)
 {
     /* Said by who still holds the lease. */
     client->state = DHCP_BOUND;
-    dhcp_send(client, DHCP_RELEASE);
+    (void)dhcp_send(client, DHCP_RELEASE);
     client->state = DHCP_RELEASING;
     client->replaced = replaced(client);
     client->tries++;

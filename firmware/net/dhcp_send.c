@@ -5,7 +5,7 @@
 /* RFC 2131 section 4.1: 4, 8, 16, 32, 64 seconds, each by up to one more or less. */
 enum { FIRST_RETRY_S = 4, MOST_DOUBLINGS = 4 };
 
-void dhcp_send(dhcp_client_t *client, dhcp_type_t type)
+bool dhcp_send(dhcp_client_t *client, dhcp_type_t type)
 {
     net_t *net = client->net;
     packet_t *packet = net_reserve(net);
@@ -17,7 +17,7 @@ void dhcp_send(dhcp_client_t *client, dhcp_type_t type)
 
     if (packet == NULL) {
         net_count(net, COUNT_DHCP_NO_PACKET);
-        return;
+        return false;
     }
     /* The REQUEST for an offer says what the DISCOVER said, for relays (RFC 2131 section 4.4.1). */
     if (holds || type == DHCP_DISCOVER) {
@@ -39,6 +39,7 @@ void dhcp_send(dhcp_client_t *client, dhcp_type_t type)
     udp_address(packet, &client->socket, to_server ? client->lease.server : IPV4_BROADCAST,
                 DHCP_SERVER_PORT);
     net_dispose(net, packet, holds ? udp_output(net, packet) : udp_output_nameless(net, packet));
+    return true;
 }
 
 void dhcp_ask(dhcp_client_t *client, dhcp_type_t type)
@@ -49,5 +50,5 @@ void dhcp_ask(dhcp_client_t *client, dhcp_type_t type)
     if (client->tries < UINT8_MAX) {
         client->tries++;
     }
-    dhcp_send(client, type);
+    (void)dhcp_send(client, type);
 }

@@ -5,8 +5,8 @@
 #include "dhcp_client.h"
 #include "wire/dhcp.h"
 
-/* Sends a message as the client's state wants it. */
-void dhcp_send(dhcp_client_t *client, dhcp_type_t type);
+/* Sends a message as the client's state wants it. False if there is no packet for it. */
+bool dhcp_send(dhcp_client_t *client, dhcp_type_t type);
 
 /* Sends one to which an answer is wanted, and sets when it is sent again. */
 void dhcp_ask(dhcp_client_t *client, dhcp_type_t type);

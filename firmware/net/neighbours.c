@@ -3,10 +3,12 @@
 #include "wire/arp.h"
 #include "wire/ipv4.h"
 
+/* As long as it waits a receive packet is as if the application held it. */
 static void keep_waiting(net_t *net, arp_entry_t *entry, packet_t *packet)
 {
     entry->waiting = packet;
     net->arp.waiting++;
+    net->held += packet->home == PACKET_HOME_RECEIVE;
 }
 
 /* What waits for the entry, which is counted; NULL if nothing does. */
@@ -17,6 +19,7 @@ static packet_t *take_waiting(net_t *net, arp_entry_t *entry, net_counter_t coun
     if (packet != NULL) {
         entry->waiting = NULL;
         net->arp.waiting--;
+        net->held -= packet->home == PACKET_HOME_RECEIVE;
         net_count(net, counter);
     }
     return packet;

@@ -66,7 +66,8 @@ typedef struct net {
     be32_t netmask;
     be32_t broadcast; /* of the subnet; IPV4_BROADCAST if it has none */
     be32_t gateway;   /* 0: none */
-    /* Packets of home RECEIVE that the application holds, its inboxes included. */
+    /* Packets of home RECEIVE that the application holds, its inboxes included, and those that
+     * wait for ARP. */
     uint32_t held;
     packet_t *spare;
     packet_t *serial;
@@ -109,9 +110,9 @@ _Static_assert(sizeof(void *) != 4 || offsetof(net_t, counters) + sizeof(net_cou
  * address. */
 void net_init(net_t *net, const ethernet_address_t *mac);
 
-/* Sets the IPv4 address, netmask and gateway (0: none). While the address is 0 the interface sends
- * and takes broadcasts and groups only. Forgets all neighbours; the next ticks announce the address
- * and report the groups. */
+/* Sets the IPv4 address, netmask and gateway (0: none). While the address is 0 the interface takes
+ * broadcasts and groups only, and sends to 255.255.255.255 alone. Forgets all neighbours; the next
+ * ticks announce the address and report the groups. */
 void net_configure(net_t *net, be32_t address, be32_t netmask, be32_t gateway);
 
 /* Gives `count` packets to the interface. `buffers` has count * NET_BUFFER_BYTES bytes and is

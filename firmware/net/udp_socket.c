@@ -38,12 +38,21 @@ static void emit(packet_t *packet, be32_t source, be16_t local_port)
     packet->length_bytes = (uint16_t)ethernet_pad(packet->frame, PACKET_PAYLOAD_OFFSET + payload_bytes);
 }
 
-/* True if the headers of a received frame fit the payload as it is now, to where it came from. */
-static inline bool fits(const packet_t *packet)
+/* 0 if a received frame is for the IPv4 address that we have. */
+INLINE uint32_t address_difference(const net_t *net, const uint8_t *frame)
+{
+    const uint8_t *ip = frame + ETHERNET_HEADER_BYTES;
+
+    return (get_be16(ip + 16) ^ net->local_half[0]) | (get_be16(ip + 18) ^ net->local_half[1]);
+}
+
+/* True if the headers of a received frame fit the payload as it is now, from the address that we have
+ * to where it came from. */
+static inline bool fits(const net_t *net, const packet_t *packet)
 {
     const uint8_t *datagram = packet->frame + UDP_OFFSET;
 
-    return (packet->flags & PACKET_BROADCAST) == 0
+    return address_difference(net, packet->frame) == 0
            && packet->length_bytes == PACKET_PAYLOAD_OFFSET + (uint32_t)packet->payload_bytes
            && udp_length(datagram)
                   == host_to_be16(UDP_HEADER_BYTES + (uint32_t)packet->payload_bytes);
@@ -95,7 +104,7 @@ static __attribute__((noinline)) net_verdict_t reply_anew(net_t *net, packet_t *
 static __attribute__((noinline)) net_verdict_t reply(net_t *net, packet_t *packet,
                                                      net_counter_t counter)
 {
-    return packet->peer_port == 0 || net->address == 0 || !fits(packet)
+    return packet->peer_port == 0 || !fits(net, packet)
                ? reply_anew(net, packet, counter)
                : turn(net, packet, counter);
 }
@@ -221,11 +230,9 @@ net_verdict_t udp_input(net_t *net, packet_t *packet, be32_t source, uint32_t ad
  * all that must be equal: loads needn't wait for each other then. */
 INLINE bool is_ours_alone(const net_t *net, const uint8_t *frame, be32_t source)
 {
-    const uint8_t *ip = frame + ETHERNET_HEADER_BYTES;
     uint32_t difference = (get_word(frame) ^ net->mac_first_word)
                           | (get_be16(frame + 4) ^ net->mac.half[2])
-                          | (get_be16(ip + 16) ^ net->local_half[0])
-                          | (get_be16(ip + 18) ^ net->local_half[1])
+                          | address_difference(net, frame)
                           | ethernet_is_group(get_be16(frame + 6));
 
     return LIKELY(difference == 0) && LIKELY(!net_is_bad_source(net, source));
@@ -317,7 +324,8 @@ net_verdict_t udp_output(net_t *net, packet_t *packet)
                              ^ (PACKET_PAYLOAD_OFFSET + (uint32_t)packet->payload_bytes));
 
     /* Most often nothing but the payload has changed in a frame that was all datagram. */
-    if (LIKELY(difference == 0) && LIKELY(packet->peer_port != 0) && LIKELY(net->address != 0)) {
+    if (LIKELY(difference == 0) && LIKELY(packet->peer_port != 0)
+        && LIKELY(address_difference(net, packet->frame) == 0)) {
         return turn(net, packet, COUNT_UDP_SENT);
     }
     return (packet->flags & PACKET_REPLY) != 0 ? reply(net, packet, COUNT_UDP_SENT)

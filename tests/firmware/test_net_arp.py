@@ -12,6 +12,8 @@ from scapy.packet import Raw
 ENTRIES = config("ARP_ENTRIES")
 TRIES = config("ARP_TRIES")
 LIFETIME_S = config("ARP_LIFETIME_S")
+HOLD = config("NET_APPLICATION_HOLD")
+RECEIVE_PACKETS = config("NET_RECEIVE_PACKETS")
 PROTOCOL_PACKETS = config("NET_PROTOCOL_PACKETS")
 
 
@@ -207,6 +209,29 @@ def test_open_questions_do_not_give_way(sender: NetHost) -> None:
     assert answer.counted == {"ARP_ANSWERED": 1, "ARP_NOT_LEARNED": 1}
     full = sender.output(0, neighbour(ENTRIES)[0], 9, 1)
     assert full.counted == {"UDP_SEND_DROP_ARP_FULL": 1}
+
+
+def test_what_waits_is_as_if_the_application_held_it(sender: NetHost) -> None:
+    sender.bind(1, 7, "echo")
+    question = ethernet(0x0800, bytes(IP(src=PEER, dst=ADDRESS) / UDP(sport=77, dport=4000)))
+    waiting = 6
+    for index in range(waiting):
+        sender.receive(question, exact=False)
+        sender.take(0)
+        sender.send(0, b"x", neighbour(index)[0], 9, "reuse")
+    for _ in range(HOLD):
+        sender.receive(question, exact=False)
+    where = sender.audit()
+    assert (where["waiting"], where["free"]) == (waiting, RECEIVE_PACKETS - HOLD)
+    resolved = sender.receive(reply_from(*neighbour(0)))
+    assert resolved.counted == {"ARP_RESOLVED": 1, "ARP_WAITING_SENT": 1}
+    # There is room for another one then.
+    assert "UDP_QUEUED" in sender.receive(question, exact=False).counted
+    assert "UDP_QUEUED" not in sender.receive(question, exact=False).counted
+    for _ in range(TRIES + 2):
+        sender.tick()
+    assert sender.audit()["waiting"] == 0
+    sender.check()
 
 
 def asked_for(net: NetHost, address: str) -> bool:

@@ -23,6 +23,7 @@ from scapy.layers.dhcp import DHCP
 from scapy.layers.l2 import ARP, Ether
 
 TRIES = config("DHCP_TRIES")
+PROTOCOL_PACKETS = config("NET_PROTOCOL_PACKETS")
 
 
 def test_client_that_is_off_says_nothing_and_takes_nothing(client: Client) -> None:
@@ -169,6 +170,31 @@ def test_address_that_another_has_is_declined(client: Client, after: int, how: s
     assert client.net.receive(other).counted == {"ARP_DROP_TARGET": 1}, "no candidate any more"
 
 
+@pytest.mark.parametrize("leased", [False, True])
+def test_what_could_not_be_declined_is_at_the_next_tick(client: Client, leased: bool) -> None:
+    conflict = arp_request(psrc=LEASED, pdst=SERVER)
+    if leased:
+        client.bind()
+        client.net.receive(conflict)
+    else:
+        client.net.receive(answer("ack", client.request().bootp.xid))
+    client.net.receive(conflict)
+    client.net.bind(0, 4000, "queue")
+    client.net.command("stall 1")
+    for _ in range(PROTOCOL_PACKETS):
+        client.net.output(0, "255.255.255.255", 9, 1)
+    for _ in range(2):
+        missed = client.net.tick()
+        assert (messages(missed.sent), missed.counted["DHCP_NO_PACKET"]) == ([], 1)
+        assert "DHCP_DECLINED" not in missed.counted
+    client.net.command("stall 0")
+    said = client.net.tick()
+    (decline,) = messages(said.sent)
+    assert (decline.kind, decline.options["requested_addr"]) == (4, LEASED)
+    assert said.counted["DHCP_DECLINED"] == 1
+    assert all(messages(client.tick()) == [] for _ in range(9))
+
+
 def decline_one(client: Client, xid: int) -> tuple[int, int]:
     """Another has what is offered; the next DISCOVER's number, and how long it took to come."""
     (request,) = messages(client.net.receive(answer("offer", xid)).sent)
@@ -202,10 +228,11 @@ def test_leased_address_is_defended_once_and_then_given_up(client: Client) -> No
     conflict = arp_request(psrc=LEASED, pdst=SERVER)
     first = client.net.receive(conflict)
     assert first.counted == {"ARP_DROP_CONFLICT": 1, "ARP_ANNOUNCED": 1, "ARP_DEFENDED": 1}
-    for _ in range(10):
+    for _ in range(11):
         client.tick()
     assert "ARP_DEFENDED" in client.net.receive(conflict).counted
-    client.tick()
+    for _ in range(10):
+        client.tick()
     second = client.net.receive(conflict)
     assert second.counted == {"ARP_DROP_CONFLICT": 1, "ARP_YIELDED": 1}
     assert client.addresses[0] == "0.0.0.0"

@@ -189,6 +189,21 @@ def test_reply_as_long_as_what_was_sent_to_many_comes_from_our_address(
         assert answer.sent == [bytes(want).ljust(60, b"\0")]
 
 
+@pytest.mark.parametrize("how", ["reply", "rewrite"])
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_reply_comes_from_the_address_that_we_have_by_then(
+    net: NetHost, how: str, driver: str
+) -> None:
+    net.bind(0, 4000, "queue")
+    net.receive(datagram(b"question", sport=77), driver=driver, exact=False)
+    net.take(0)
+    net.command("configure 10.0.0.3 255.255.255.0 0.0.0.0")
+    (frame,) = net.send(0, b"answer!!", PEER, 77, how).sent
+    want = Ether(src=MAC, dst=PEER_MAC) / IP(src="10.0.0.3", dst=PEER, id=0, flags="DF")
+    want /= UDP(sport=4000, dport=77) / b"answer!!"
+    assert frame == bytes(want).ljust(60, b"\0")
+
+
 @pytest.mark.parametrize("how", ["over-long", "to port 0"])
 def test_callback_reply_that_can_not_be_sent_is_counted(net: NetHost, how: str) -> None:
     net.bind(0, 4000, "reply")
@@ -380,6 +395,7 @@ def test_without_an_address_only_broadcasts_go_out_and_come_in(known: NetHost) -
     frame = Ether(known.send(0, b"discover", "255.255.255.255", 67).sent[0])
     assert (frame.dst, frame[IP].src) == (ALL_MAC, "0.0.0.0")
     assert known.send(0, b"x", PEER, 9).counted == {"UDP_SEND_DROP_ROUTE": 1}
+    assert known.send(0, b"x", "239.1.2.3", 9).counted == {"UDP_SEND_DROP_ROUTE": 1}
     offer = ethernet(0x0800, udp(b"offer", dport=4000, dst="255.255.255.255"), to=ALL_MAC)
     assert known.receive(offer).counted == {"UDP_QUEUED": 1}
     for dst in ("0.0.0.0", ADDRESS):
