@@ -116,7 +116,6 @@ class Csr:
 
     name: str
     address: int
-    access: Access
     scope: Scope
     description: str
     fields: tuple[Field, ...] = ()
@@ -124,71 +123,62 @@ class Csr:
     #: Index of the one at ``address``.
     first: int = 0
 
+    @property
+    def access(self) -> Access:
+        """What bits 11:10 of the address say (privileged architecture 1.12, section 2.1)."""
+        return Access.READ_ONLY if self.address >> 10 == 0b11 else Access.READ_WRITE
+
     def names(self) -> list[tuple[str, int]]:
         """Every (name, address) of this entry."""
         return [(self.name.format(self.first + i), self.address + i) for i in range(self.count)]
 
 
-def _rw(name: str, address: int, scope: Scope, description: str, **more) -> Csr:
-    return Csr(
-        name=name,
-        address=address,
-        access=Access.READ_WRITE,
-        scope=scope,
-        description=description,
-        **more,
-    )
-
-
-def _ro(name: str, address: int, scope: Scope, description: str, **more) -> Csr:
-    return Csr(
-        name=name,
-        address=address,
-        access=Access.READ_ONLY,
-        scope=scope,
-        description=description,
-        **more,
-    )
+def _csr(name: str, address: int, scope: Scope, description: str, **more) -> Csr:
+    return Csr(name=name, address=address, scope=scope, description=description, **more)
 
 
 STANDARD_CSRS = (
-    _rw("mstatus", 0x300, Scope.TIER, "MIE and MPIE; MPP reads 3."),
-    _rw(
+    _csr("mstatus", 0x300, Scope.TIER, "MIE and MPIE; MPP reads 3."),
+    _csr(
         "misa",
         0x301,
         Scope.CORE,
         "Reads RV32IM, and B in a core with Zba, Zbb and Zbs; writes are ignored.",
     ),
-    _rw("mie", 0x304, Scope.TIER, "Enables MSI, MTI and MEI."),
-    _rw("mtvec", 0x305, Scope.TIER, "Trap handler, direct mode; bits 1:0 read 0."),
-    _rw("mstatush", 0x310, Scope.TIER, "Reads 0."),
-    _rw("mscratch", 0x340, Scope.TIER, "For software; holds the start argument of a tier."),
-    _rw("mepc", 0x341, Scope.TIER, "PC of the trap; bits 1:0 read 0."),
-    _rw("mcause", 0x342, Scope.TIER, "Cause of the trap; bits 30:5 read 0."),
-    _rw("mtval", 0x343, Scope.TIER, "Faulting address; 0 where there is none."),
-    _rw("mip", 0x344, Scope.TIER, "MSIP (posted), MTIP (timer input), MEIP (a line is pending)."),
-    _rw("mcycle", 0xB00, Scope.CORE, "Clock cycles since reset, bits 31:0."),
-    _rw("minstret", 0xB02, Scope.TIER, "Instructions this tier retired, bits 31:0."),
-    _rw("mcycleh", 0xB80, Scope.CORE, "Clock cycles since reset, bits 63:32."),
-    _rw("minstreth", 0xB82, Scope.TIER, "Instructions this tier retired, bits 63:32."),
-    _ro("cycle", 0xC00, Scope.CORE, "mcycle."),
-    _ro("time", 0xC01, Scope.CORE, "mcycle; the time base is the core's clock."),
-    _ro("instret", 0xC02, Scope.TIER, "minstret."),
-    _ro("cycleh", 0xC80, Scope.CORE, "mcycleh."),
-    _ro("timeh", 0xC81, Scope.CORE, "mcycleh."),
-    _ro("instreth", 0xC82, Scope.TIER, "minstreth."),
-    _ro("mvendorid", 0xF11, Scope.CORE, "0: not commercial."),
-    _ro("marchid", 0xF12, Scope.CORE, "0: not registered."),
-    _ro("mimpid", 0xF13, Scope.CORE, "Version: major, minor, patch in bits 23:16, 15:8, 7:0."),
-    _ro("mhartid", 0xF14, Scope.TIER, "The tier's number."),
-    _ro("mconfigptr", 0xF15, Scope.CORE, "0: no configuration structure."),
+    _csr("mie", 0x304, Scope.TIER, "Enables MSI, MTI and MEI."),
+    _csr("mtvec", 0x305, Scope.TIER, "Trap handler, direct mode; bits 1:0 read 0."),
+    _csr("mstatush", 0x310, Scope.TIER, "Reads 0."),
+    _csr("mscratch", 0x340, Scope.TIER, "For software; holds the start argument of a tier."),
+    _csr("mepc", 0x341, Scope.TIER, "PC of the trap; bits 1:0 read 0."),
+    _csr("mcause", 0x342, Scope.TIER, "Cause of the trap; bits 30:5 read 0."),
+    _csr("mtval", 0x343, Scope.TIER, "Faulting address; 0 where there is none."),
+    _csr("mip", 0x344, Scope.TIER, "MSIP (posted), MTIP (timer input), MEIP (a line is pending)."),
+    _csr("mcycle", 0xB00, Scope.CORE, "Clock cycles since reset, bits 31:0."),
+    _csr("minstret", 0xB02, Scope.TIER, "Instructions this tier retired, bits 31:0."),
+    _csr("mcycleh", 0xB80, Scope.CORE, "Clock cycles since reset, bits 63:32."),
+    _csr("minstreth", 0xB82, Scope.TIER, "Instructions this tier retired, bits 63:32."),
+    _csr("cycle", 0xC00, Scope.CORE, "mcycle."),
+    _csr("time", 0xC01, Scope.CORE, "mcycle; the time base is the core's clock."),
+    _csr("instret", 0xC02, Scope.TIER, "minstret."),
+    _csr("cycleh", 0xC80, Scope.CORE, "mcycleh."),
+    _csr("timeh", 0xC81, Scope.CORE, "mcycleh."),
+    _csr("instreth", 0xC82, Scope.TIER, "minstreth."),
+    _csr("mvendorid", 0xF11, Scope.CORE, "0: not commercial."),
+    _csr("marchid", 0xF12, Scope.CORE, "0: not registered."),
+    _csr("mimpid", 0xF13, Scope.CORE, "Version: major, minor, patch in bits 23:16, 15:8, 7:0."),
+    _csr("mhartid", 0xF14, Scope.TIER, "The tier's number."),
+    _csr("mconfigptr", 0xF15, Scope.CORE, "0: no configuration structure."),
 )
 
 #: The hardware performance monitors: fixed events, counted per tier.
 COUNTER_CSRS = (
-    _rw("mhpmevent{}", 0x323, Scope.TIER, "Event n - 2 for n = 3 to 5, else 0.", first=3, count=29),
-    _rw("mhpmcounter{}", 0xB03, Scope.TIER, "Counts the event; 6 to 31 read 0.", first=3, count=29),
-    _rw("mhpmcounter{}h", 0xB83, Scope.TIER, "Bits 63:32 of it.", first=3, count=29),
+    _csr(
+        "mhpmevent{}", 0x323, Scope.TIER, "Event n - 2 for n = 3 to 5, else 0.", first=3, count=29
+    ),
+    _csr(
+        "mhpmcounter{}", 0xB03, Scope.TIER, "Counts the event; 6 to 31 read 0.", first=3, count=29
+    ),
+    _csr("mhpmcounter{}h", 0xB83, Scope.TIER, "Bits 63:32 of it.", first=3, count=29),
 )
 
 
@@ -204,7 +194,7 @@ class Event(enum.IntEnum):
 
 
 CUSTOM_CSRS = (
-    _rw(
+    _csr(
         "mtierpc{}",
         0x7D0,
         Scope.CORE,
@@ -212,35 +202,35 @@ CUSTOM_CSRS = (
         " Reads 0.",
         count=MAX_TIERS,
     ),
-    _rw(
+    _csr(
         "mtierarg{}",
         0x7D8,
         Scope.CORE,
         "Write: sets mscratch of tier n. Ignored while the tier is started. Reads 0.",
         count=MAX_TIERS,
     ),
-    _rw(
+    _csr(
         "mtierrun",
         0x7E0,
         Scope.CORE,
         "Bit n: tier n is started. Clearing a bit stops the tier between two instructions; it keeps"
         " its state and goes on when the bit is set again.",
     ),
-    _rw(
+    _csr(
         "mpost",
         0x7E1,
         Scope.CORE,
         "Bit n: mip.MSIP of tier n. Set it with csrrs to post to the tier; the receiver clears its"
         " own with csrrc.",
     ),
-    _rw(
+    _csr(
         "mceiling",
         0x7E2,
         Scope.TIER,
-        "Tiers up to this one are held back, except the writer, until it writes a lower value,"
+        "Tiers above the writer and up to this one are held back until it writes a lower value,"
         " waits in wfi or is stopped. 0 holds none. Bits above a tier number's are ignored.",
     ),
-    _rw(
+    _csr(
         "mbusmode",
         0x7E3,
         Scope.TIER,
@@ -263,48 +253,48 @@ CUSTOM_CSRS = (
             ),
         ),
     ),
-    _rw(
+    _csr(
         "mlinemask",
         0xBC0,
         Scope.TIER,
         "Bit n: line n interrupts this tier.",
     ),
-    _rw(
+    _csr(
         "mlineedge",
         0xBC1,
         Scope.CORE,
         "Bit n: 0, line n is a level; 1, its rising edge is latched until acknowledged.",
     ),
-    _rw(
+    _csr(
         "mlineack",
         0xBC2,
         Scope.CORE,
         "Write 1 to bit n to clear the latch of edge line n. Reads 0.",
     ),
-    _rw(
+    _csr(
         "mlineprio{}",
         0xBC4,
         Scope.CORE,
         "Priorities of eight lines each, four bits a line, 15 is most urgent.",
         count=MAX_LINES // LINES_PER_PRIORITY_CSR,
     ),
-    _rw(
+    _csr(
         "mtierlatency",
         0xBC8,
         Scope.TIER,
         "Most cycles from the cycle in which this tier was due to wake to the one in which its"
         " first instruction issued, by mcycle; saturates at 65,535. Any write clears it.",
     ),
-    _ro("mlinepend", 0xFC0, Scope.TIER, "Pending lines of this tier: pending and in its mask."),
-    _ro(
+    _csr("mlinepend", 0xFC0, Scope.TIER, "Pending lines of this tier: pending and in its mask."),
+    _csr(
         "mlineclaim",
         0xFC1,
         Scope.TIER,
         "Number plus one of the most urgent pending line of this tier, 0 if there is none; of equal"
         " priorities the lower number.",
     ),
-    _ro("mlineraw", 0xFC2, Scope.CORE, "Pending lines before any mask."),
-    _ro(
+    _csr("mlineraw", 0xFC2, Scope.CORE, "Pending lines before any mask."),
+    _csr(
         "mlinestamp{}",
         0xFE0,
         Scope.CORE,
@@ -315,18 +305,18 @@ CUSTOM_CSRS = (
 
 #: Of a core with external debug. Those from ``dcsr`` on exist in debug mode only.
 DEBUG_CSRS = (
-    _rw("tselect", 0x7A0, Scope.TIER, "The trigger that the others are of."),
-    _rw(
+    _csr("tselect", 0x7A0, Scope.TIER, "The trigger that the others are of."),
+    _csr(
         "tdata1",
         0x7A1,
         Scope.TIER,
         "mcontrol: type 2, dmode 1, action 1; m, execute, store and load can be set.",
     ),
-    _rw("tdata2", 0x7A2, Scope.TIER, "The address, of an instruction or of an access."),
-    _ro("tinfo", 0x7A4, Scope.TIER, "Reads 4: type 2 only."),
-    _rw("dcsr", 0x7B0, Scope.TIER, "ebreakm, cause and step; prv reads 3."),
-    _rw("dpc", 0x7B1, Scope.TIER, "Where the tier goes on when it is resumed."),
-    _rw("mdebugdata", 0x7B4, Scope.CORE, "data0 of the debug module."),
+    _csr("tdata2", 0x7A2, Scope.TIER, "The address, of an instruction or of an access."),
+    _csr("tinfo", 0x7A4, Scope.TIER, "Reads 4: type 2 only. Writes are ignored."),
+    _csr("dcsr", 0x7B0, Scope.TIER, "ebreakm, cause and step; prv reads 3."),
+    _csr("dpc", 0x7B1, Scope.TIER, "Where the tier goes on when it is resumed."),
+    _csr("mdebugdata", 0x7B4, Scope.CORE, "data0 of the debug module."),
 )
 
 ALL_CSRS = STANDARD_CSRS + COUNTER_CSRS + CUSTOM_CSRS

@@ -130,8 +130,9 @@ class CoreParams:
         if self.reset_address % 4:
             raise ValueError(f"reset_address must be a multiple of 4, not {self.reset_address:#x}")
         for name in ("imem", "dmem"):
-            if not isinstance(getattr(self, name), Region):
-                raise ValueError(f"{name} must be a Region, not {getattr(self, name)!r}")
+            local = getattr(self, name)
+            if not isinstance(local, Region) or isinstance(local, CachedRegion):
+                raise ValueError(f"{name} must be a Region, not {local!r}")
         if self.imem.overlaps(self.dmem):
             raise ValueError(
                 f"imem and dmem must not overlap, not {self.imem.base:#x} and {self.dmem.base:#x}"
@@ -161,6 +162,13 @@ class CoreParams:
                 raise ValueError(
                     f"cached and {name} must not overlap, not {self.cached.base:#x} and"
                     f" {local.base:#x}"
+                )
+        # What is fetched behind a pair of words is first looked for where that was.
+        for below, above in ((self.imem, self.cached), (self.cached, self.imem)):
+            if self.icache_bytes and (below.base + below.size_bytes) % (1 << 32) == above.base:
+                raise ValueError(
+                    "imem and cached must be apart in a core with an instruction cache, not"
+                    f" {below.size_bytes:#x} bytes from {below.base:#x} on before {above.base:#x}"
                 )
         program = self.debug_program_address
         above = program - self.cached.base

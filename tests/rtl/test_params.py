@@ -73,6 +73,8 @@ def test_overlapping_memories_are_refused() -> None:
 def test_a_memory_that_is_no_region_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=rf"^{name} must be a Region, not 1024$"):
         CoreParams(**{name: 1024})
+    with pytest.raises(ValueError, match=rf"^{name} must be a Region, not CachedRegion"):
+        CoreParams(**{name: CachedRegion(base=0, size_bytes=1 << 29)})
 
 
 def test_formal_stand_ins_without_the_formal_interface_are_refused() -> None:
@@ -110,6 +112,19 @@ def test_local_memory_is_not_cached() -> None:
     assert not CoreParams(cached=cached).has_caches
     with pytest.raises(ValueError, match=r"^cached and imem must not overlap, not 0x20000000 and"):
         CoreParams(cached=cached, dcache_bytes=1024)
+
+
+@pytest.mark.parametrize(
+    ("imem_base", "cached_base"), [(0x2000_0000, 0x1FF0_0000), (0x1FFF_8000, 0x2000_0000)]
+)
+def test_instructions_behind_a_memory_s_end_are_in_no_other_one(
+    imem_base: int, cached_base: int
+) -> None:
+    imem = Region(base=imem_base, size_bytes=0x8000)
+    cached = CachedRegion(base=cached_base, size_bytes=1 << 20)
+    CoreParams(imem=imem, cached=cached, dcache_bytes=1024)
+    with pytest.raises(ValueError, match=r"^imem and cached must be apart .* before 0x20000000$"):
+        CoreParams(imem=imem, cached=cached, icache_bytes=1024)
 
 
 def test_what_is_cached_is_a_region_of_a_size_that_can_be() -> None:
