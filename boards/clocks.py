@@ -57,6 +57,9 @@ class ClocksAndReset(LiteXModule):
             if board.soc.sdram:
                 self._add_memory_clocks(platform, board)
         self.comb += pll.reset.eq(reset)
+        if board.family is Family.ARTIX7:
+            # What resets the SoC is sampled by the oscillator, too: as in LiteX's targets.
+            platform.add_false_path_constraints(self.cd_sys.clk, pll.clkin)
         self.specials += AsyncResetSynchronizer(self.cd_sys, not_ready)
         if board.phy_clock is not None:
             self.cd_phy = ClockDomain(reset_less=True)

@@ -67,7 +67,7 @@ class SocParams:
     eth_bits_per_second: int = FAST_ETHERNET
     #: Frames go to and from the local data memory by themselves, not through slots on the bus.
     eth_dma: bool = False
-    #: Frames that a MAC with slots buffers; powers of two.
+    #: Frames that a MAC with slots buffers; powers of two, and no more to send than received ones.
     eth_rx_slots: int = soc_map.ETH_RX_SLOTS
     eth_tx_slots: int = soc_map.ETH_TX_SLOTS
     #: Bins of the echo instrument's histogram, a power of two; 0: no instrument.
@@ -131,6 +131,12 @@ class SocParams:
             slots = self._check(name, MIN_ETH_SLOTS, MAX_ETH_SLOTS)
             if slots & (slots - 1):
                 raise ValueError(f"{name} must be a power of two, not {slots!r}")
+        if self.ethernet and not self.eth_dma and self.eth_tx_slots > self.eth_rx_slots:
+            # LiteX has the one's memory behind the other's, where its size must be aligned.
+            raise ValueError(
+                f"eth_tx_slots must be at most eth_rx_slots, {self.eth_rx_slots}, not"
+                f" {self.eth_tx_slots!r}"
+            )
         self._check_memories()
         if self.debug and self.cpu != "tierv":
             raise ValueError(f"debug must be False with the CPU {self.cpu!r}, not {self.debug!r}")

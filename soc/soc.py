@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import logging
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -31,6 +32,10 @@ from .serial import SOURCES as SERIAL_SOURCES
 from .serial import SerialParams, SerialPorts
 from .whole_words import WholeWords
 
+#: The most that the SPI flash's clock may have, and its clocks for a word: command, address, dummy
+#: bits and data, all by one pin.
+_FLASH_CLOCK_HZ = 20_000_000
+_FLASH_BITS = 8 + 24 + 8 + 32
 #: Memories on the bus whose origin a CPU class may not move.
 _FIXED_ORIGINS = ("rom", "sram", "main_ram")
 
@@ -233,7 +238,15 @@ class TierVSoC(SoCCore):
         offset, size = self.params.flash_boot_offset, options["module"].total_size
         if offset >= size:
             raise ValueError(f"flash_boot_offset must be below {size}, the flash's, not {offset!r}")
-        self.add_spi_flash(**options)
+        if "phy" not in options:
+            # LiteSPI acknowledges a word also if the bus has given it up: another access then.
+            bit_cycles = 2 * math.ceil(self.params.sys_clk_hz / (2 * _FLASH_CLOCK_HZ))
+            least, cycles = _FLASH_BITS * bit_cycles + 64, self.params.bus_timeout_cycles
+            if cycles < least:
+                raise ValueError(
+                    f"bus_timeout_cycles must be at least {least} with a flash, not {cycles!r}"
+                )
+        self.add_spi_flash(clk_freq=_FLASH_CLOCK_HZ, **options)
         address = soc_map.ORIGINS["spiflash"] + offset
         self.add_constant("FLASH_BOOT_ADDRESS", address)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -17,6 +18,7 @@ from tierv.boards.bios import build_bios
 from tierv.boards.board import Family, Phy, SerialPins, with_bios
 from tierv.boards.project import SCRIPTS, Project, build_program, emit, memory_images
 from tierv.boards.registry import BOARDS, find_board, find_variant, variants
+from tierv.boards.soc import BoardSoC
 from tierv.sim.paths import build_root
 from tierv.soc import map as soc_map
 from tierv.soc.export import readdress
@@ -130,6 +132,24 @@ def test_paths_between_the_clocks_of_quartus_are_cut_both_ways():
     text = emitted(BOARDS["de2_115"]).source(".sdc").read_text()
     for name in ("eth_rx_clk", "eth_tx_clk"):
         assert f"set_clock_groups -asynchronous -group [get_clocks {{{name}}}]" in text
+
+
+def test_the_reset_of_an_artix_7_is_sampled_by_the_oscillator_in_its_own_time():
+    project = emitted(BOARDS["arty"])
+    cut = re.findall(r"set_clock_groups (.*)", project.source(".xdc").read_text())
+    nets = [set(re.findall(r"get_nets (\w+)", one)) for one in cut]
+    (oscillator,) = [net for pair in nets if "sys_clk" in pair for net in pair if "clkin" in net]
+    assert f"assign {oscillator} = clk100;" in project.source(".v").read_text()
+
+
+@pytest.mark.parametrize(("cycles", "passes"), [(351, False), (352, True)])
+def test_a_flash_answers_before_the_bus_gives_up(cycles, passes):
+    board = VARIANTS["colorlight_i9_bios"]
+    soc = dataclasses.replace(board.soc, bus_timeout_cycles=cycles)
+    with contextlib.ExitStack() as stack:
+        if not passes:
+            stack.enter_context(pytest.raises(ValueError, match="bus_timeout_cycles must be at"))
+        BoardSoC(dataclasses.replace(board, soc=soc), board.platform())
 
 
 #: Some pins of external memory, and what there is of the flash.

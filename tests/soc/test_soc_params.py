@@ -78,6 +78,10 @@ from tierv.soc.params import SocParams
             "dcache_bytes must be 0 or a power of two from 1024 to 65536, not 5000",
         ),
         (
+            {"eth_rx_slots": 2, "eth_tx_slots": 4},
+            "eth_tx_slots must be at most eth_rx_slots, 2, not 4",
+        ),
+        (
             {"filled_memories": True, "rom_bytes": 0, "bios": True},
             "rom_bytes must not be 0 with bios",
         ),
