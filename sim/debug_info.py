@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -42,17 +43,29 @@ def _size(kind: DIE) -> int:
         return 4
     if kind.tag != _ARRAY:
         raise ValueError(f"a {kind.tag} has no size")
-    size = _size(_type(kind))
-    for bound in kind.iter_children():
-        size *= bound.attributes["DW_AT_upper_bound"].value + 1
-    return size
+    return _size(_type(kind)) * math.prod(_dimensions(kind))
 
 
-def _dies(units: Iterator[CompileUnit], tag: str, name: str) -> Iterator[DIE]:
+def _dimensions(array: DIE) -> list[int]:
+    """Elements of an array, which are 0 if it does not say how many."""
+    bounds = [bound.attributes.get("DW_AT_upper_bound") for bound in array.iter_children()]
+    return [bound.value + 1 if bound else 0 for bound in bounds]
+
+
+def _variable(units: Iterator[CompileUnit], name: str) -> DIE | None:
+    """What says the type of a variable: best not one that says it for another compilation."""
+    declared = None
     for unit in units:
         for die in unit.get_top_DIE().iter_children():
-            if die.tag == tag and _name(die) == name:
-                yield die
+            if die.tag != "DW_TAG_variable":
+                continue
+            is_completed = "DW_AT_specification" in die.attributes
+            named = die.get_DIE_from_attribute("DW_AT_specification") if is_completed else die
+            if _name(named) == name and "DW_AT_type" in die.attributes:
+                if "DW_AT_declaration" not in die.attributes:
+                    return die
+                declared = declared or die
+    return declared
 
 
 @cache
@@ -65,13 +78,20 @@ def member(path: Path, variable: str, members: tuple[str, ...]) -> tuple[int, in
     """
     with path.open("rb") as file:
         units = ELFFile(file).get_dwarf_info().iter_CUs()
-        # A declaration will do: the definition may refer to it for name and type.
-        die = next(_dies(units, "DW_TAG_variable", variable), None)
+        die = _variable(units, variable)
         if die is None:
             raise NotInProgramError(f"{path.name} has no debug information about {variable!r}")
         kind, offset = _type(die), 0
         for name in members:
             if name.isdigit() and kind.tag == _ARRAY:
+                elements = _dimensions(kind)
+                if len(elements) != 1:
+                    raise NotInProgramError(
+                        f"{variable!r} of {path.name} has an array of {len(elements)} dimensions,"
+                        f" which has no element {name!r}"
+                    )
+                if int(name) >= elements[0]:
+                    raise NotInProgramError(f"{variable!r} of {path.name} has no element {name!r}")
                 kind = _type(kind)
                 offset += int(name) * _size(kind)
                 continue
@@ -79,6 +99,8 @@ def member(path: Path, variable: str, members: tuple[str, ...]) -> tuple[int, in
             child = next((child for child in children if _name(child) == name), None)
             if child is None:
                 raise NotInProgramError(f"{variable!r} of {path.name} has no member {name!r}")
+            if "DW_AT_bit_size" in child.attributes:
+                raise NotInProgramError(f"{name!r} of {variable!r} is a bit field")
             location = child.attributes.get("DW_AT_data_member_location")
             offset += location.value if location else 0
             kind = _type(child)

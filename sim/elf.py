@@ -43,6 +43,8 @@ class Program:
     def __init__(self, path: Path | str, address: int | None = None) -> None:
         self.path = Path(path)
         self.symbols: dict[str, Symbol] = {}
+        #: Names that several variables have.
+        self._ambiguous: set[str] = set()
         #: What the segments occupy where they are loaded, zeros that follow them included.
         self.extents: list[range] = []
         if address is not None:
@@ -90,16 +92,24 @@ class Program:
             if where == "SHN_UNDEF" or not symbol.name:
                 continue
             section = elf.get_section(where).name if isinstance(where, int) else ""
-            self.symbols[symbol.name] = Symbol(symbol["st_value"], symbol["st_size"], section)
+            found = Symbol(symbol["st_value"], symbol["st_size"], section)
+            is_data = symbol["st_info"]["type"] == "STT_OBJECT"
+            if is_data and self.symbols.get(symbol.name, found) != found:
+                self._ambiguous.add(symbol.name)
+            self.symbols[symbol.name] = found
 
     def symbol(self, name: str) -> Symbol:
         """A variable or function, or ``variable.member.member`` of a structure.
 
-        Raises ``NotInProgramError`` if the program has no such symbol, or no such member.
+        Raises ``NotInProgramError`` if the program has no such symbol, several variables of that
+        name, or no such member.
         """
         variable, *members = name.split(".")
+        whole = name if name in self.symbols else variable
+        if whole in self._ambiguous:
+            raise NotInProgramError(f"{self.path.name} has several variables {whole!r}")
         try:
-            symbol = self.symbols[name if name in self.symbols else variable]
+            symbol = self.symbols[whole]
         except KeyError:
             raise NotInProgramError(f"{self.path.name} has no symbol {name!r}") from None
         if name in self.symbols:

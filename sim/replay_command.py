@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from .elf import Program
 from .file_arguments import NEW_FILE, OLD_FILE, check_outputs
 from .firmware import build_firmware, usual_context
 from .model import ModelParams, build_model
-from .records import HOUSEKEEPING_CYCLES
+from .records import HOUSEKEEPING_CYCLES, RunEnd
 from .replay import Address, Choice, replay_frames
 from .result import RunResult
 from .run import Simulation, Until
@@ -120,6 +121,8 @@ def replay(
     times, choose those that go in, of either direction; the SoC takes the other part. With
     --as-board a chosen frame to one station goes to the board, whatever station it was, and its
     checksums change with it; in broadcasts the addresses of --to become the board's.
+
+    The exit status is the firmware's exit code, 255 at the most, if it ends the run.
     """
     check_outputs([file, firmware], [pcap])
     soc = chosen_soc(**hardware)
@@ -151,3 +154,6 @@ def replay(
         console.print(_table("What the stack counted", counters))
     if pcap:
         console.print(f"frames from the SoC: {pcap}", highlight=False)
+    if result.end is RunEnd.EXIT:
+        click.echo(f"the firmware ended the run, exit code {result.exit_code}", err=True)
+        sys.exit(min(result.exit_code, 255))

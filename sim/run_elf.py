@@ -83,8 +83,9 @@ def _within(part: range, whole: Region | Ram) -> bool:
 def ram_for(program: Program, params: CoreParams) -> list[Ram]:
     """RAM on the bus around the segments that are not in local memories.
 
-    Whole pages, and ``SPARE_BYTES`` behind the last of them, for a stack; segments closer to each
-    other than that share one RAM.
+    Whole pages, and ``SPARE_BYTES`` behind the last of them, for a stack, as far as the console
+    lets them; segments closer to each other than that share one RAM. Raises ``RunElfError`` for a
+    segment in the console.
     """
     outside = [
         extent
@@ -94,7 +95,14 @@ def ram_for(program: Program, params: CoreParams) -> list[Ram]:
     spans: list[tuple[int, int]] = []
     for extent in outside:
         start = extent.start & -_PAGE_BYTES
-        stop = min(1 << 32, -(-extent.stop // _PAGE_BYTES) * _PAGE_BYTES + SPARE_BYTES)
+        end = -(-extent.stop // _PAGE_BYTES) * _PAGE_BYTES
+        if start <= CONSOLE_BASE < end:
+            raise RunElfError(
+                Status.OUTSIDE_MEMORY,
+                f"the segment from {extent.start:#x} to {extent.stop - 1:#x} is in the console at"
+                f" {CONSOLE_BASE:#x}",
+            )
+        stop = min(CONSOLE_BASE if end <= CONSOLE_BASE else 1 << 32, end + SPARE_BYTES)
         if spans and start <= spans[-1][1]:
             spans[-1] = spans[-1][0], max(stop, spans[-1][1])
         else:

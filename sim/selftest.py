@@ -9,8 +9,18 @@ from typing import Any
 
 from .cores.kernels import EXPECTED
 
-#: Keys whose value is the record's name.
-_KINDS = ("selftest", "check", "switch", "kernel", "end")
+#: Keys whose value is the record's name, and what else the record must tell.
+_KINDS = {
+    "selftest": (),
+    "check": ("passed",),
+    "switch": ("samples",),
+    "kernel": ("cycles", "first_result", "result"),
+    "end": ("lines",),
+}
+#: Of a switch by a post, and of one by a line that came.
+_POSTED = tuple(f"{end}_{way}" for way in ("in", "out") for end in ("least", "most"))
+_CAME = ("least_latency", "most_latency", "sum_of_latencies")
+_CAME += ("disturbed_cycles", "undisturbed_cycles")
 
 
 @dataclass(frozen=True)
@@ -42,7 +52,9 @@ class Selftest:
         ]
         for record in self.of("kernel"):
             found = {record.values["first_result"], record.values["result"]}
-            if found != {EXPECTED[record.name]}:
+            if record.name not in EXPECTED:
+                wrong.append(f"kernel {record.name} is not known")
+            elif found != {EXPECTED[record.name]}:
                 wrong.append(f"kernel {record.name} found something else")
         for record in self.of("switch"):
             values = record.values
@@ -61,9 +73,9 @@ class Selftest:
         for record in self.of("switch"):
             values = record.values
             if record.name == "post":
-                for way in ("in", "out"):
-                    for end in ("least", "most"):
-                        found[f"post, {way}: {end}"] = values[f"{end}_{way}"]
+                for name in _POSTED:
+                    end, _, way = name.partition("_")
+                    found[f"post, {way}: {end}"] = values[name]
             elif values["samples"]:
                 taken = values["disturbed_cycles"] - values["undisturbed_cycles"]
                 found["line to answer: least"] = values["least_latency"]
@@ -86,12 +98,20 @@ def _details(record: Record) -> list[tuple[str, Any]]:
 def _read(line: str) -> Record:
     try:
         values = json.loads(line)
-        kind = next(iter(values))
-        if kind not in _KINDS:
-            raise ValueError
-    except (ValueError, TypeError, StopIteration):
-        raise ValueError(f"a line of the self-test must be a JSON object, not {line!r}") from None
-    return Record(kind, values.pop(kind), values)
+    except ValueError:
+        values = None
+    kind = next(iter(values), None) if isinstance(values, dict) else None
+    if kind not in _KINDS:
+        raise ValueError(f"a line of the self-test must be a JSON object, not {line!r}")
+    record = Record(kind, values.pop(kind), values)
+    needed = _KINDS[kind]
+    if kind == "switch":
+        more = _POSTED if record.name == "post" else _CAME
+        needed += more if values.get("samples") else ()
+    missing = [name for name in needed if name not in values]
+    if missing:
+        raise ValueError(f"a line of the self-test must have {', '.join(missing)}, not be {line!r}")
+    return record
 
 
 def read_selftest(lines: Iterable[str]) -> Selftest:

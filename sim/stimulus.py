@@ -132,7 +132,10 @@ def bit_q8(baud: float, sys_clk_hz: int) -> int:
     """A serial bit in 1/256 clock cycles."""
     if not 0 < baud <= sys_clk_hz / 4:
         raise ValueError(f"baud must be above 0 and at most {sys_clk_hz // 4}, not {baud!r}")
-    return round(sys_clk_hz * 256 / baud)
+    bit = round(sys_clk_hz * 256 / baud)
+    if bit >= 1 << 32:
+        raise ValueError(f"baud must be above {sys_clk_hz / (1 << 24):g}, not {baud!r}")
+    return bit
 
 
 def encode_uart(

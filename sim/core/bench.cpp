@@ -374,7 +374,7 @@ int Bench::run(const Program& program) {
     if (!options_.result.empty()) write_result();
     if (!options_.coverage.empty()) write_coverage();
     switch (end_) {
-        case End::kExit: return static_cast<int>(code_ & 0xff);
+        case End::kExit:
         case End::kToHost: return static_cast<int>(std::min(code_, kMostFailure));
         default: return kLimitStatus;
     }

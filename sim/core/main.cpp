@@ -1,7 +1,9 @@
 // Runs a program on the Verilated core with its local memories, a bus with RAM, wait states and
 // errors, and interrupt lines that rise at random.
 #include <getopt.h>
+#include <sys/prctl.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -35,8 +37,8 @@ const char kUsage[] = R"(usage: core_bench [options] PROGRAM.elf
   --sweep-tiers A[,B]  the tiers that wait for line 0 and line 1
   --sweep-step N       cycles between single lines (1), 0: none
   --sweep-pairs N      cycles of the grid of pairs (0: none)
-exit status: what the program wrote to the exit register, or what it ended with through tohost, 0 for
-a pass and at most 123; 124 after --cycles.
+exit status: what the program wrote to the exit register or ended with through tohost, 0 for a pass,
+and 123 for more than that; 124 after --cycles; 125 for what can't be.
 Console page: +0 exit, +4 print a byte, +8 raise lines, +12 lower lines, +16 print a word,
 +20 mark, +24 raise timers; reads give the cycle.
 )";
@@ -132,6 +134,8 @@ Job parse(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // Nobody waits for the results of a run whose caller was killed.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     try {
         const Job job = parse(argc, argv);
         const Program program(job.program);

@@ -56,6 +56,12 @@ def test_a_reset_begins_anew():
         ([*lines()[:2], '{"check": "timer"}x'], "must be a JSON object"),
         ([*lines()[:2], '{"verdict": 1}'], "must be a JSON object"),
         ([*lines()[:2], "[]"], "must be a JSON object"),
+        ([*lines()[:2], '["check"]'], "must be a JSON object"),
+        ([*lines()[:2], '{"check": "timer", "past": true}'], "must have passed, not be .*timer"),
+        ([*lines()[:2], '{"switch": "post", "samples": 1}'], "must have least_in, most_in, "),
+        ([*lines()[:2], '{"switch": "line", "samples": 1}'], "must have least_latency, "),
+        ([*lines()[:2], '{"kernel": "crc"}'], "must have cycles, first_result, result, not"),
+        ([*lines()[:2], '{"end": "passed"}'], "must have lines, not"),
         (lines(count=9), "must have 9 lines, not 4"),
         (lines()[:3], "ended behind 3 lines"),
         ([], "ended behind 0 lines"),
@@ -74,6 +80,11 @@ def test_a_failed_check_is_named_with_its_values():
 def test_a_kernel_that_finds_something_else_is_a_failure(which):
     told = [line.replace(f'"{which}": {HASH}', f'"{which}": 1') for line in lines()]
     assert read_selftest(told).failures == ["kernel crc found something else"]
+
+
+def test_a_kernel_that_is_not_known_here_is_a_failure():
+    told = [line.replace('"crc"', '"crc32"') for line in lines()]
+    assert read_selftest(told).failures == ["kernel crc32 is not known"]
 
 
 def with_line(**values: int | bool) -> list[str]:

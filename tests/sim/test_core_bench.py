@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import struct
 import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import encoding as rv
@@ -71,3 +76,49 @@ def test_what_a_program_prints_for_which_there_is_no_room_is_an_error(model, pro
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == REFUSED
     assert "cannot write what the program prints" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "status"), [(0, 0), (7, 7), (123, 123), (124, 123), (125, 123), (256, 123)]
+)
+def test_no_exit_code_looks_like_success_or_like_the_bench_s_own(model, tmp_path, word, status):
+    words = [*rv.li(5, CONSOLE), *rv.li(6, word), rv.store("sw", 6, 5, EXIT), rv.jal(0, 0)]
+    path = tmp_path / "program.elf"
+    path.write_bytes(rv.elf({BASE: struct.pack(f"<{len(words)}I", *words)}, BASE))
+    run = model.run(path, *MEMORY)
+    assert (run.end, run.code, run.status) == (RunEnd.EXIT, word, status)
+
+
+def test_a_bench_whose_caller_was_killed_ends(model, tmp_path):
+    path = tmp_path / "endless.elf"
+    path.write_bytes(rv.elf({BASE: struct.pack("<I", rv.jal(0, 0))}, BASE))
+    command = [model.program, *MEMORY, "--cycles", str(1 << 40), path]
+    # It says what its child is called, and waits for it.
+    script = (
+        "import subprocess, sys;"
+        "child = subprocess.Popen(sys.argv[1:]); print(child.pid, flush=True); child.wait()"
+    )
+    caller = subprocess.Popen(
+        [sys.executable, "-c", script, *command], stdout=subprocess.PIPE, text=True
+    )
+    assert caller.stdout is not None
+    child = int(caller.stdout.readline())
+
+    def until(condition: Callable[[list[str]], bool]) -> None:
+        """Until that is true of its state, used time and so on; of one that is not there, too."""
+        for _ in range(600):
+            try:
+                stat = Path(f"/proc/{child}/stat").read_text()
+            except FileNotFoundError:
+                return
+            if condition(stat.rpartition(")")[2].split()):
+                return
+            time.sleep(0.1)
+        os.kill(child, signal.SIGKILL)
+        pytest.fail("it does not begin, or goes on")
+
+    until(lambda stat: int(stat[11]) > 10)
+    caller.kill()
+    caller.communicate()
+    # Whoever has it now may not have taken its status yet.
+    until(lambda stat: stat[0] == "Z")

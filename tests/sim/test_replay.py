@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -10,9 +11,12 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption_Router_Alert
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
+from tierv.sim import replay_command
 from tierv.sim.__main__ import main
 from tierv.sim.pcap import read_pcap, write_pcap
+from tierv.sim.records import RunEnd
 from tierv.sim.replay import Address, Choice, readdress, replay_frames
+from tierv.sim.result import RunResult
 from tierv.sim.stimulus import Frame
 from tierv.soc.params import SocParams
 
@@ -169,6 +173,18 @@ def test_a_broadcast_changes_only_where_it_is_about_the_chosen_device():
 
 def call(*words):
     return CliRunner().invoke(main, ["replay", *map(str, words)])
+
+
+def test_firmware_that_ends_the_run_is_no_success(capture, monkeypatch):
+    def die(_simulation, _program, **_) -> RunResult:
+        nothing = np.empty(0)
+        return RunResult(RunEnd.EXIT, 69, 9, 1.0, [], *[nothing] * 5, {})
+
+    monkeypatch.setattr(replay_command.Simulation, "run", die)
+    monkeypatch.setattr(replay_command, "stack_counters", lambda *_: {})
+    done = call(capture, "--to", DEVICE, "--as-board")
+    assert done.exit_code == 69
+    assert "the firmware ended the run, exit code 69" in done.output
 
 
 def test_the_soc_takes_the_device_s_part_in_a_conversation(capture, tmp_path):

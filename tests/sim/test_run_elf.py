@@ -155,7 +155,16 @@ def test_a_segment_that_takes_all_addresses_is_in_no_memory(tmp_path):
     path.write_bytes(segment_of(4, 0xFFFF_FFFF))
     done = call(path)
     assert done.exit_code == Status.OUTSIDE_MEMORY, done.output
-    assert "the segment from 0x0 to 0xfffffffe is in no memory" in done.output
+    assert "the segment from 0x0 to 0xfffffffe is in the console at 0xf0000000" in done.output
+
+
+def test_a_program_right_below_the_console_can_end_by_it(tmp_path):
+    path = tmp_path / "program"
+    words = [*rv.li(5, 0xF000_0000), rv.store("sw", 0, 5, 0), rv.jal(0, 0)]
+    base = 0xEFFF_F000
+    path.write_bytes(rv.elf({base: struct.pack(f"<{len(words)}I", *words)}, base))
+    done = call(path)
+    assert done.exit_code == Status.PASSED, done.output
 
 
 @pytest.mark.parametrize("option", ["--trace", "--signature"])

@@ -138,3 +138,8 @@ def test_a_value_too_large_for_the_form_is_refused():
 def test_a_port_that_is_not_there_is_named():
     with pytest.raises(ValueError, match="port must be from 0 to 0, not 1"):
         encode_uart([UartBytes(1, b"a")], [UartFormat(9600)], 100_000_000)
+
+
+def test_a_speed_at_which_a_bit_would_take_too_long_is_named():
+    with pytest.raises(ValueError, match="baud must be above 5.96046, not 5"):
+        encode_uart([UartBytes(0, b"a")], [UartFormat(5)], 100_000_000)
