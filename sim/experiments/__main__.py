@@ -46,10 +46,11 @@ def _run(experiment: Experiment, bench: Bench, settings: Settings, console: Cons
             f" {experiment.length_unit}, not {settings.length}"
         )
     report.check_folder()
+    bench.socs.clear()
     outcome = experiment.run(bench, settings, _progress_of(experiment))
     # What took long to measure is shown even if there is no room for it on the disk.
     report.show(experiment, settings, outcome, console)
-    report.write(experiment, settings, outcome)
+    report.write(experiment, settings, outcome, bench.socs)
     return outcome
 
 

@@ -58,6 +58,8 @@ class Bench:
 
     def __init__(self, clock_hz: int) -> None:
         self.clock_hz = clock_hz
+        #: Of all setups, each once.
+        self.socs: list[SocParams] = []
         self._models: dict[SocParams, Model] = {}
 
     def setup(self, build: Build, app: str, **soc: Any) -> Setup:
@@ -66,7 +68,10 @@ class Bench:
         Raises ``ValueError`` for a SoC that can't be, ``BuildError`` if a tool fails.
         """
         usual = {"cpu_variant": _VARIANTS[build], "sys_clk_hz": self.clock_hz}
-        model = self._model(simulation_params(**usual | soc))
+        params = simulation_params(**usual | soc)
+        if params not in self.socs:
+            self.socs.append(params)
+        model = self._model(params)
         program = build_firmware(app, model, _CONTEXTS[build])
         return Setup(program, Simulation(model))
 

@@ -36,6 +36,8 @@ class _Case:
     fast_wire: bool = False
 
 
+#: The gain of B over S that is published, in per cent, and its rate in Mbit/s.
+_PUBLISHED = (("receive", 8.5, 1078), ("send", 5.4, 688))
 _CASES = (("receive", False), ("receive", True), ("send", False))
 
 
@@ -44,13 +46,17 @@ class DriverLayer(Experiment):
 
     "Taken" is what the application lost for each datagram: it spends its time in rounds of known
     length and counts them. "Elapsed" is the time for each datagram if the wire is fast enough
-    never to be waited for.
+    never to be waited for: S copies a word in three cycles, B in four, of which it leaves some to
+    the application.
     """
 
     id = "E2"
     title = "Driver layer"
     reference = "653 to 688 Mbit/s sending, 994 to 1,078 Mbit/s receiving, at 200 MHz"
-    pass_line = "B over S by 5.4 % sending, 8.5 % receiving; B over 688 and 1,078 Mbit/s"
+    pass_line = (
+        "B over S by 5.4 % sending, 8.5 % receiving, of what is taken; B over 688 and 1,078 Mbit/s,"
+        " both of what is taken and elapsed"
+    )
     length_unit = "datagrams each way"
     short_length = 500
     full_length = 10_000
@@ -79,23 +85,24 @@ class DriverLayer(Experiment):
             for direction, sums in _CASES
             for build in Build
         ]
-        rates = {
-            (build, direction): _rate(measured[_Case(build, direction)]["taken"])
-            for build in Build
-            for direction in ("receive", "send")
-        }
         headline: dict[str, float] = {}
-        for direction in ("receive", "send"):
-            banked, single = rates[Build.BANKED, direction], rates[Build.SINGLE, direction]
-            headline[f"{direction} gain (%)"] = 100 * (banked / single - 1)
-            headline[f"B {direction} (Mbit/s at 200 MHz)"] = banked
-            headline[f"S {direction} (Mbit/s at 200 MHz)"] = single
-        passed = (
-            headline["receive gain (%)"] > 8.5
-            and headline["send gain (%)"] > 5.4
-            and rates[Build.BANKED, "receive"] > 1078
-            and rates[Build.BANKED, "send"] > 688
-        )
+        passed = True
+        for direction, least_gain, published in _PUBLISHED:
+            taken, elapsed = (
+                {
+                    build: _rate(measured[_Case(build, direction, fast_wire=fast)][name])
+                    for build in (Build.BANKED, Build.SINGLE)
+                }
+                for name, fast in (("taken", False), ("elapsed", True))
+            )
+            gain = 100 * (taken[Build.BANKED] / taken[Build.SINGLE] - 1)
+            headline[f"{direction} gain, of cycles taken (%)"] = gain
+            for build in taken:
+                name = f"{build} {direction}"
+                headline[f"{name}, of cycles taken (Mbit/s at 200 MHz)"] = taken[build]
+                headline[f"{name}, elapsed (Mbit/s at 200 MHz)"] = elapsed[build]
+            slower = min(taken[Build.BANKED], elapsed[Build.BANKED])
+            passed &= gain > least_gain and slower > published
         return Outcome(rows=rows, headline=headline, passed=passed)
 
     def _row(

@@ -132,12 +132,12 @@ def _row(case: Case, found: Measured, clock_hz: int) -> dict[str, Any]:
 
 
 def _headline(cases: Sequence[Case], rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    def worst(figure_name: str, place: str, answer: str) -> float:
-        return max(
+    def found(figure_name: str, place: str, answer: str) -> list[float]:
+        return [
             row[figure_name]
             for case, row in zip(cases, rows, strict=True)
             if (case.place.name, case.answer.name) == (place, answer)
-        )
+        ]
 
     headline: dict[str, float] = {}
     for place, answer in (
@@ -150,8 +150,9 @@ def _headline(cases: Sequence[Case], rows: Sequence[dict[str, Any]]) -> dict[str
         ("polled", TAKE),
     ):
         name = f"{place}, {answer.name}"
-        headline[f"{name}: worst (us)"] = worst("max (us)", place, answer.name)
-        headline[f"{name}: worst s.d. (us)"] = worst("s.d. (us)", place, answer.name)
+        headline[f"{name}: worst (us)"] = max(found("max (us)", place, answer.name))
+        headline[f"{name}: worst s.d. (us)"] = max(found("s.d. (us)", place, answer.name))
+        headline[f"{name}: moments missed"] = sum(found("missed", place, answer.name))
     return headline
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,7 @@ from .plots import COLOURS, figure
 LOADS = (0.5, 1.0, 3.0, 10.0)
 #: Per cent that the application is to keep; 0: the network goes first always.
 SHARES = (0, 20)
-#: Of the best of all loads must still be delivered under the highest.
+#: Of the best at any lower load must be delivered, from the sustained rate on.
 _FLAT = 0.9
 
 
@@ -40,9 +42,9 @@ class _Case:
 
 
 class Overload(Experiment):
-    """Frames of 64 bytes for a sink and for the application's echo, up to ten times what the build
-    sustains without loss, while the application computes, two serial ports receive without a pause
-    (1 Mbit/s) and two LIN nodes answer.
+    """Frames of 64 bytes for a sink and for the application's echo, while the application computes,
+    two serial ports receive without a pause (1 Mbit/s) and two LIN nodes answer: up to ten times
+    the rate at which the build, doing all that, loses no frame.
 
     Each build is offered multiples of its own sustained rate, without a share for the application
     and with one of 20 %. What is left to the application is counted in rounds of its computation,
@@ -53,9 +55,9 @@ class Overload(Experiment):
     title = "Overload"
     reference = "floods that stop other stacks: zephyr #7571, smoltcp #848, picoTCP #140"
     pass_line = (
-        "B: at ten times the sustained rate 90 % of the best is delivered, no serial byte and no"
-        " LIN response is lost at any load, and beside the sink the computation keeps a share of"
-        " 20 %"
+        "B: from the sustained rate to ten times that, 90 % of the best at any lower rate is"
+        " delivered; no serial byte and no LIN response is lost at any load; beside the sink the"
+        " computation keeps a share of 20 %"
     )
     length_unit = "cycles of flood"
     short_length = 3_000_000
@@ -133,9 +135,9 @@ def _chosen(rows: list[dict[str, Any]], build: Build, service: str, share: int) 
 
 
 def _flatness(rows: list[dict[str, Any]]) -> float:
-    """Delivered under the highest load, in parts of the best from the sustained rate on."""
+    """The least that is delivered from the sustained rate on, in parts of the best below."""
     delivered = [row["delivered (kframes/s)"] for row in rows if row["load"] >= 1]
-    return delivered[-1] / max(delivered)
+    return min(map(operator.truediv, delivered, itertools.accumulate(delivered, max)))
 
 
 def _headline(rows: list[dict[str, Any]]) -> dict[str, float]:
@@ -144,7 +146,11 @@ def _headline(rows: list[dict[str, Any]]) -> dict[str, float]:
         for share in SHARES:
             for service in SERVICES:
                 chosen = _chosen(rows, build, service, share)
-                name = f"{build} share {share} %, {service} at {LOADS[-1]:g} times (of the best, %)"
+                if not share:
+                    sustained = next(row for row in chosen if row["load"] == 1)
+                    name = f"{build}, {service} without loss (kframes/s)"
+                    headline[name] = sustained["offered (kframes/s)"]
+                name = f"{build} share {share} %, {service} beyond that, worst (of the best, %)"
                 headline[name] = 100 * _flatness(chosen)
             left = _chosen(rows, build, "sink", share)[-1]["computation left (%)"]
             headline[f"{build} share {share} %, computation left (%)"] = left

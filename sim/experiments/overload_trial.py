@@ -39,9 +39,8 @@ _MII_HZ, _MOST_DOUBLINGS = 25_000_000, 5
 #: The search for the sustained rate: intervals in cycles, in the shortest of which ten frames could
 #: come, and how well it knows the result.
 _SHORTEST, _LONGEST, _PRECISION = 336.0, 6_400.0, 1.05
-#: For the search the flood is so many times shorter, and must have a frame at any interval.
-_SEARCH_SHORTER = 4
-LEAST_FLOOD_CYCLES = _SEARCH_SHORTER * (math.ceil(_LONGEST) + 1)
+#: A flood must have a frame at any interval.
+LEAST_FLOOD_CYCLES = math.ceil(_LONGEST) + 1
 #: Most builds sustain about so much.
 _USUAL, _STEP = 1_200.0, 1.3
 #: LIN nodes, and the ports that the terminal server has; each of these gets bytes without a pause.
@@ -97,24 +96,14 @@ def _delivered(result: RunResult, service: str) -> int:
 
 
 def sustained_interval(setup: Setup, service: str, settings: Settings) -> float:
-    """Cycles between frames of which none is lost, to 5 %; nothing else is done meanwhile.
+    """Cycles between frames of which a trial loses none, to 5 %.
 
     Raises ``ValueError`` if some are lost at every rate that is tried.
     """
-    introduction, start = serial_link.set_up({})
 
     def survives(rate: float) -> bool:
-        interval = 1 / rate
-        flood = _flood(service, start, settings.length // _SEARCH_SHORTER, interval)
-        result = setup.run(
-            cycles=flood[-1].cycle + _TAIL_CYCLES,
-            frames=[*introduction, *flood],
-            get=["discarded_datagrams"],
-            set={"services_compute": 1, "application_share_percent": 0},
-            mii_hz=_mii_hz(interval, settings.clock_hz),
-            limit_is_error=False,
-        )
-        return _delivered(result, service) == len(flood)
+        trial = run_trial(setup, service, 1 / rate, 0, settings)
+        return trial.delivered == trial.offered
 
     rate = highest(
         survives,

@@ -30,7 +30,8 @@ def read_results(folder: Path, experiments: Sequence[Experiment]) -> list[Mappin
 def results_table(results: Sequence[Mapping[str, Any]], experiments: Sequence[Experiment]) -> str:
     """Markdown with every headline and pass line, and with what of all has not been run.
 
-    Raises ``ValueError`` for results of another seed or compiler than the first one's.
+    Raises ``ValueError`` for results of another seed, compiler or state of the sources than the
+    first one's.
     """
     lines = ["| | figure | measured | published; what must hold |", "|---|---|---:|---|"]
     for result in results:
@@ -46,7 +47,7 @@ def results_table(results: Sequence[Mapping[str, Any]], experiments: Sequence[Ex
             title = f"{experiment.id} {experiment.title.lower()}"
             lines.append(f"| {title} | not measured | | {experiment.reference} |")
     config = results[0]["config"]
-    for result, name in itertools.product(results, ("seed", "compiler")):
+    for result, name in itertools.product(results, ("seed", "compiler", "sources")):
         if result["config"][name] != config[name]:
             raise ValueError(
                 f"{result['experiment']} must have the {name} of {results[0]['experiment']},"

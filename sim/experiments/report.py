@@ -8,7 +8,7 @@ import hashlib
 import os
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,17 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from tierv.soc.params import SocParams
+
 from .. import verilator
 from ..firmware import compiler
 from ..json_files import write_json
-from ..model import simulation_params
+from ..model import generator_digest
 from ..paths import build_root
 from .experiment import Experiment, Outcome, Settings
 
+#: Folders of what is measured.
+_SOURCES = ("rtl", "soc", "firmware")
 #: Of headlines and table cells.
 _DIGITS = 4
 #: So few rows with more columns than that are shown side by side.
@@ -64,24 +68,29 @@ def _recorded(settings: Settings) -> dict[str, str]:
     return {"trace": settings.trace.name, "trace_sha256": digest}
 
 
-def configuration(experiment: Experiment, settings: Settings) -> dict[str, Any]:
-    """Everything that a run depends on."""
+def configuration(
+    experiment: Experiment, settings: Settings, socs: Iterable[SocParams]
+) -> dict[str, Any]:
+    """Everything that a run on these SoCs depends on."""
     return _recorded(settings) | {
         "seed": settings.seed,
         "clock_hz": settings.clock_hz,
         "length": settings.length,
         "length_unit": experiment.length_unit,
-        "soc": dataclasses.asdict(simulation_params(sys_clk_hz=settings.clock_hz)),
+        "socs": [dataclasses.asdict(soc) for soc in socs],
+        "sources": generator_digest(None, _SOURCES),
         "compiler": compiler(),
         "verilator": verilator.version(),
         "python": platform.python_version(),
     }
 
 
-def write(experiment: Experiment, settings: Settings, outcome: Outcome) -> Path:
+def write(
+    experiment: Experiment, settings: Settings, outcome: Outcome, socs: Iterable[SocParams]
+) -> Path:
     """Write ``<id>.json`` and ``<id>.png`` to the folder of results; returns the former.
 
-    With a recorded trace its name follows the identity.
+    ``socs`` are those that it was measured on. With a recorded trace its name follows the identity.
     """
     check_folder()
     name = f"{experiment.id}-{settings.trace.stem}" if settings.trace else experiment.id
@@ -90,7 +99,7 @@ def write(experiment: Experiment, settings: Settings, outcome: Outcome) -> Path:
         "experiment": experiment.id,
         "title": experiment.title,
         "reference": experiment.reference,
-        "config": configuration(experiment, settings) | dict(outcome.config),
+        "config": configuration(experiment, settings, socs) | dict(outcome.config),
         "rows": outcome.rows,
         "headline": outcome.headline,
         "pass_line": experiment.pass_line,
@@ -133,9 +142,10 @@ def show(experiment: Experiment, settings: Settings, outcome: Outcome, console: 
         console.print(f"  {name}: {cell(value)}", highlight=False)
     verdict = "[green]passed[/]" if outcome.passed else "[red]failed[/]"
     console.print(f"  {verdict}: {experiment.pass_line}", highlight=False)
+    clock_hz = outcome.config.get("clock_hz", settings.clock_hz)
     console.print(
         f"  published: {experiment.reference}; seed {settings.seed},"
-        f" {settings.clock_hz / 1e6:g} MHz, {settings.length:,} {experiment.length_unit}\n",
+        f" {clock_hz / 1e6:g} MHz, {settings.length:,} {experiment.length_unit}\n",
         highlight=False,
     )
 

@@ -22,7 +22,7 @@ _BOARD = SocParams()
 DATA_PORT, CONTROL_PORT = 4000, 4001
 #: Firmware is ready by then; then control datagrams come one after the other.
 READY_CYCLES = 400_000
-_CONTROL_CYCLES = 30_000
+CONTROL_CYCLES = 30_000
 #: The serial port of the pins that the console does not have.
 FIRST_PIN = 1
 #: Bits of a character of 8N1.
@@ -64,15 +64,15 @@ def set_up(settings: Mapping[int, Sequence[Item]]) -> tuple[list[Frame], int]:
     frames = [Frame(arp_request(), READY_CYCLES)]
     own = protocol.peer(bytes(4), DATA_PORT)
     for port, items in settings.items():
-        cycle = READY_CYCLES + len(frames) * _CONTROL_CYCLES
+        cycle = READY_CYCLES + len(frames) * CONTROL_CYCLES
         frames.append(Frame(control_frame(port, [*items, own]), cycle))
-    return frames, READY_CYCLES + (len(frames) + 2) * _CONTROL_CYCLES
+    return frames, READY_CYCLES + (len(frames) + 2) * CONTROL_CYCLES
 
 
 def ask_counters(ports: Sequence[int], cycle: int) -> list[Frame]:
     """Frames that ask for the counters of ports, from a cycle on."""
     return [
-        Frame(control_frame(port, [Item(Command.COUNTERS)]), cycle + index * _CONTROL_CYCLES)
+        Frame(control_frame(port, [Item(Command.COUNTERS)]), cycle + index * CONTROL_CYCLES)
         for index, port in enumerate(ports)
     ]
 
@@ -94,17 +94,25 @@ def packets_of(result: RunResult, port: int) -> list[Packet]:
     return _datagrams(result, protocol.DATA_PORT + port)
 
 
-def counters_of(result: RunResult, port: int) -> dict[str, int]:
-    """The last counters that the board told of a port.
+def all_counters_of(result: RunResult, port: int) -> list[dict[str, int]]:
+    """The counters of a port, as often as the board told them.
 
-    Raises ``ValueError`` if it told none.
+    Raises ``ValueError`` if it never did.
     """
-    for answer in reversed(_datagrams(result, protocol.CONTROL_PORT)):
+    found = []
+    for answer in _datagrams(result, protocol.CONTROL_PORT):
         number, _, items = protocol.decode(answer.data)
         for item in items:
             if number == port and item.code == Command.COUNTERS + protocol.ANSWER:
-                return protocol.counters(item.value)
-    raise ValueError(f"the board did not tell the counters of port {port}")
+                found.append(protocol.counters(item.value))
+    if not found:
+        raise ValueError(f"the board did not tell the counters of port {port}")
+    return found
+
+
+def counters_of(result: RunResult, port: int) -> dict[str, int]:
+    """The last counters that the board told of a port; ``all_counters_of``."""
+    return all_counters_of(result, port)[-1]
 
 
 def character_cycles(baud: float, clock_hz: int) -> float:

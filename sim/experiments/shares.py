@@ -36,6 +36,7 @@ _LINE_RATE = "line rate"
 _LOADS = {"alone": (2.5, 7_000), _LINE_RATE: (1.0, 0)}
 #: Builds that sleep when there is nothing to do, so that it can be told from work.
 _BUILDS = (Build.BANKED, Build.SINGLE)
+_TIERS = range(3)
 _INTRODUCTION, _START = 200_000, 250_000
 #: Frames before those that are watched.
 _BEFORE = 20
@@ -44,8 +45,8 @@ _WFI = 0x1050_0073
 #: Cycles after a `wfi` in which another tier goes on.
 _SWITCH_CYCLES = 8
 _LIMIT_CYCLES = 672
-#: Size and load of what the headline has.
-_HEADLINE = (64, _LINE_RATE)
+#: Sizes of which the headline says what one takes that is alone.
+_ALONE_SIZES = (64, 1518)
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Shares(Experiment):
         names = [f"{row['build']} {row['MAC']}\n{row['service']}" for row in rows]
         with figure(path, f"{self.title}: 64 bytes, alone", ylabel="cycles") as axes:
             below = np.zeros(len(rows))
-            for tier in range(3):
+            for tier in _TIERS:
                 cycles = np.array([row[f"tier {tier}"] for row in rows])
                 axes.bar(names, cycles, bottom=below, label=f"tier {tier}")
                 below += cycles
@@ -112,17 +113,24 @@ class Shares(Experiment):
 
 
 def _headline(rows: Mapping[_Case, Mapping[str, Any]]) -> dict[str, float]:
-    """What small frames at line rate take, each with what was lost of them, and all other losses.
-
-    Cycles are those of a frame that was offered: they say little where many are lost.
+    """What a frame alone takes, with the tiers' shares of the application's echo; what one takes at
+    line rate if there is time left, which else is the wire's; and what was lost.
     """
     headline: dict[str, float] = {}
     others = 0
     for case, row in rows.items():
-        if (case.size, case.load) == _HEADLINE:
-            name = f"{case.build} {case.mac}, {case.service} of {case.size} bytes at {case.load}"
-            headline[f"{name} (cycles)"] = row["sum"]
-            headline[f"{name}, lost (of {row['offered']:,})"] = row["lost"]
+        name = f"{case.build} {case.mac}, {case.service} of {case.size} bytes"
+        is_flood = (case.size, case.load) == (min(SIZES), _LINE_RATE)
+        if case.load != _LINE_RATE and case.size in _ALONE_SIZES:
+            headline[f"{name} alone (cycles)"] = row["sum"]
+            if case.build is Build.BANKED and case.service == "echo":
+                for tier in _TIERS:
+                    share = 100 * row[f"tier {tier}"] / row["sum"]
+                    headline[f"{name} alone, tier {tier} (%)"] = share
+        if is_flood and row["idle"]:
+            headline[f"{name} at {case.load} (cycles)"] = row["sum"]
+        if is_flood:
+            headline[f"{name} at {case.load}, lost (of {row['offered']:,})"] = row["lost"]
         else:
             others = max(others, row["lost"])
     return headline | {"other sizes and loads, lost in the worst trial": others}
@@ -186,7 +194,7 @@ def cycles_by_tier(
     behind_wait = np.concatenate([[True], np.isin(retired["pc"], waits)])
     idle = behind_wait[:-1] & (gaps > _SWITCH_CYCLES)
     shares = {
-        f"tier {tier}": float(gaps[(retired["tier"] == tier) & ~idle].sum()) for tier in range(3)
+        f"tier {tier}": float(gaps[(retired["tier"] == tier) & ~idle].sum()) for tier in _TIERS
     }
     # Behind the last instruction.
     rest = begin + cycles - (int(retired["cycle"][-1]) if len(retired) else begin)

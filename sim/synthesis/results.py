@@ -249,8 +249,8 @@ def _core_options(config: Mapping[str, Any]) -> dict[str, Any]:
 def update_readme() -> None:
     """Keep the last results, and write them into the README's table.
 
-    Raises ``ValueError`` if there are none, or if they are of other cores than those shown there:
-    the table does not tell.
+    Raises ``ValueError`` if there are none, if some that are shown there are missing, or if they
+    are of other cores than those: the table does not tell.
     """
     path = results_folder() / "synth.json"
     if not path.exists():
@@ -262,5 +262,9 @@ def update_readme() -> None:
             f"the results in {path} are of cores with {_listed(options)}; the README's have"
             f" {_listed(USUAL)}: run make synth without options for parameters"
         )
-    content = with_known_peers(measured, read_json(GOLDEN))
+    kept = read_json(GOLDEN)
+    content = with_known_peers(measured, kept)
+    missing = sorted({label(one) for one in kept["rows"]} - {label(one) for one in content["rows"]})
+    if missing:
+        raise ValueError(f"{path} must have a row of {', '.join(missing)} too: run make synth")
     keep(content, GOLDEN, README, {MARKER: table(content)})

@@ -40,7 +40,7 @@ def test_figures_stay_if_the_page_has_no_place_for_them(name, monkeypatch, tmp_p
 @pytest.fixture
 def two_results() -> list[dict]:
     config = {"length": 2, "length_unit": "frames", "seed": 1, "clock_hz": 10**8}
-    config["compiler"] = "gcc 12"
+    config |= {"compiler": "gcc 12", "sources": "1234"}
     return [
         {
             "experiment": experiment,
@@ -66,7 +66,9 @@ def test_results_are_shown_with_what_they_were_made_with(two_results):
     assert f"{first} at 5 MHz.\n" in results_table(two_results, EXPERIMENTS_OF_TWO)
 
 
-@pytest.mark.parametrize(("name", "value"), [("seed", 7), ("compiler", "gcc 13")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("seed", 7), ("compiler", "gcc 13"), ("sources", "5678")]
+)
 def test_results_that_were_made_otherwise_are_not_shown_together(two_results, name, value):
     before = two_results[0]["config"][name]
     two_results[1]["config"][name] = value

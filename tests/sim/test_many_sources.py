@@ -122,6 +122,16 @@ def test_a_row_says_what_both_builds_took():
     assert not {"k(B)/k(S)", "share S/B"} & set(lost)
 
 
+def test_the_highest_load_that_is_tried_is_no_limit_of_a_build():
+    trial = many_sources._Trial(0.01, 5000)
+    most = many_sources._MOST_LOAD
+    found = {Build.BANKED: (most, trial), Build.SINGLE: (10.0, trial)}
+    row = ManySources()._row((1, 16), found)
+    assert (row["k(B)"], row["k(S)"]) == (most, 10)
+    assert "k(B)/k(S)" not in row
+    assert "k(B)/k(S)" not in ManySources()._row((0, 1), dict.fromkeys(found, (most, trial)))
+
+
 def test_the_plot_has_a_line_for_each_build_and_depth(tmp_path: Path):
     outcome = Outcome(
         rows=rows({(0, 1): 1.1, (16, 1): 2.0, (0, 16): 1.0, (16, 16): 1.2}),

@@ -21,8 +21,8 @@ FLOOD_CYCLES = 100
 SINGLY_CYCLES = {Build.BANKED: 1_066, Build.SINGLE: 1_516}
 
 
-def rows(changed_share: int, **changes) -> list[dict]:
-    """Rows of builds that do everything right, with changes of B's under the highest load."""
+def rows(changed_share: int, changed_load: float = overload.LOADS[-1], **changes) -> list[dict]:
+    """Rows of builds that do everything right, with changes of B's under a load."""
     found = []
     for build in (Build.BANKED, Build.SINGLE):
         for service in overload.SERVICES:
@@ -36,7 +36,7 @@ def rows(changed_share: int, **changes) -> list[dict]:
                     if (build, share, load) == (
                         Build.BANKED,
                         changed_share,
-                        overload.LOADS[-1],
+                        changed_load,
                     ):
                         row |= changes
                     found.append(row)
@@ -58,6 +58,29 @@ def test_the_verdict_needs_everything(changes, passes):
     assert overload._passes(rows(20, **changes)) is passes
     # Nothing was promised to the computation.
     assert overload._passes(rows(0, **changes)) is (passes or "computation left (%)" in changes)
+
+
+@pytest.mark.parametrize(
+    ("load", "delivered", "passes"),
+    # Below the sustained rate, a dip behind it, and less at that rate than beyond.
+    [(0.5, 50, True), (3, 89, False), (3, 91, True), (1, 80, True), (3, 112, False)],
+)
+def test_no_rate_beyond_the_sustained_one_may_bring_much_less_than_a_lower_one(
+    load, delivered, passes
+):
+    assert overload._passes(rows(0, load, **{"delivered (kframes/s)": delivered})) is passes
+
+
+def test_a_rate_is_sustained_if_a_whole_trial_loses_no_frame(monkeypatch):
+    def trial(_setup, service, interval, share, settings) -> overload_trial.Trial:
+        assert (service, share, settings.length) == ("echo", 0, 3_000_000)
+        offered = int(settings.length / interval)
+        return overload_trial.Trial(offered, offered - (interval < 1_500), 0, 0, 0)
+
+    monkeypatch.setattr(overload_trial, "run_trial", trial)
+    settings = Settings(seed=1, clock_hz=CLOCK_HZ, length=3_000_000)
+    found = overload_trial.sustained_interval(None, "echo", settings)
+    assert 1_500 <= found < 1_500 * overload_trial._PRECISION
 
 
 def test_bytes_that_were_not_sent_are_no_loss_but_an_error():
@@ -99,12 +122,16 @@ def test_a_lin_response_is_lost_unless_it_is_whole_right_and_in_time(
     assert overload_trial._lin_lost(result, {0: data}, begins, CLOCK_HZ) == lost
 
 
-def test_the_shortest_flood_has_a_frame_at_every_rate_that_is_tried():
-    lost = SimpleNamespace(values={"discarded_datagrams": -1})
-    setup = SimpleNamespace(run=lambda **_: lost)
+def test_the_shortest_flood_has_a_frame_at_every_rate_that_is_tried(monkeypatch):
+    def trial(_setup, service, interval, _share, settings) -> overload_trial.Trial:
+        offered = len(overload_trial._flood(service, 0, settings.length, interval))
+        assert offered
+        return overload_trial.Trial(offered, offered - 1, 0, 0, 0)
+
+    monkeypatch.setattr(overload_trial, "run_trial", trial)
     settings = Settings(seed=1, clock_hz=CLOCK_HZ, length=overload.Overload.least_length)
     with pytest.raises(ValueError, match="sink: a frame in 6400 cycles is too many"):
-        overload_trial.sustained_interval(setup, "sink", settings)
+        overload_trial.sustained_interval(None, "sink", settings)
 
 
 @pytest.mark.parametrize("build", [Build.BANKED, Build.SINGLE])

@@ -9,6 +9,7 @@ import pytest
 
 from tierv.sim.experiments import serial_link, sixteen_ports, terminal
 from tierv.sim.experiments.bench import Build
+from tierv.sim.experiments.experiment import Settings
 from tierv.sim.experiments.serial_link import Packet
 from tierv.sim.host import protocol
 from tierv.sim.host.protocol import Command
@@ -40,6 +41,33 @@ def test_what_no_rule_has_sent_counts_for_the_bytes_alone():
     assert found["exact"]
     assert found["worst latency (ms)"] == pytest.approx(4_000 * 16 / CLOCK_HZ * 1e3, abs=1e-3)
     assert not row([Packet(5_000, b"\0\1\3")])["exact"]
+
+
+def test_services_and_packets_are_those_from_the_first_byte_to_the_last(monkeypatch):
+    case = terminal._Case(Build.BANKED, 19_200, (terminal._BY_TIME,), measures=True)
+    asked = {}
+
+    def run(*, frames, set, **_):
+        asked["last"] = set["start_cycle"] + set["run_cycles"]
+        asked["cycles"] = [frame.cycle for frame in frames]
+        # Half of the time is idle; then services of timers, Ethernet and ports.
+        return SimpleNamespace(results=dict(enumerate([500, 1_000, 4, 0, 6])))
+
+    def packets(*_) -> list[Packet]:
+        # One comes by the rule, one with what is left.
+        return [Packet(asked["last"] - 10, bytes(4)), Packet(asked["last"] + 9_999_999, bytes(4))]
+
+    told = [{"SERVICES": services, "OVERRUNS": services % 7} for services in (2, 12, 19)]
+    monkeypatch.setattr(serial_link, "all_counters_of", lambda *_: told)
+    monkeypatch.setattr(serial_link, "packets_of", packets)
+    settings = Settings(seed=1, clock_hz=CLOCK_HZ, length=1_000)
+    setup = SimpleNamespace(run=run)
+    (found,) = terminal._run(setup, case, bytes(8), settings)
+    assert asked["cycles"] == sorted(asked["cycles"])
+    # Eight characters of ten bits.
+    assert found["interrupts/s"] == pytest.approx(10 * 19_200 / 80, rel=1e-3)
+    assert found["overruns"] == 19 % 7
+    assert (found["cycles/interrupt"], found["cycles/packet"]) == (50, 500)
 
 
 def test_no_line_is_simulated_faster_than_the_fastest():

@@ -283,6 +283,17 @@ def test_the_readme_shows_no_cores_with_other_parameters(monkeypatch, tmp_path, 
         results.update_readme()
 
 
+def test_the_readme_loses_no_row_of_a_core_that_was_not_measured_again(monkeypatch, tmp_path):
+    monkeypatch.setattr(results, "results_folder", lambda: tmp_path)
+    monkeypatch.setattr(results, "keep", lambda *_: pytest.fail("the README was written"))
+    golden = json.loads(results.GOLDEN.read_text())
+    (gone,) = [one for one in golden["rows"] if results.label(one) == "TierV N=8 with memories"]
+    golden["rows"].remove(gone)
+    results.write(golden)
+    with pytest.raises(ValueError, match="must have a row of TierV N=8 with memories too"):
+        results.update_readme()
+
+
 def test_the_readme_has_the_table_of_the_golden_results():
     content = json.loads(results.GOLDEN.read_text())
     assert results.table(content) in README.read_text()
@@ -295,6 +306,7 @@ def test_the_golden_verdicts_follow_from_its_rows():
     assert {one.text: one.holds for one in found} == content["conditions"]
     assert content["pass_line"] == results.PASS_LINE
     assert content["passed"] == all(one.holds for one in found)
+    assert not [one.text for one in found if one.holds is None]
 
 
 @pytest.mark.parametrize(
