@@ -154,7 +154,9 @@ def registers_alone(job: Job) -> list[int]:
 
 
 @pytest.mark.usefixtures("spike")
-@pytest.mark.parametrize("tiers", [2, 3, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "tiers", [pytest.param(2, marks=pytest.mark.slow), 3, pytest.param(8, marks=pytest.mark.slow)]
+)
 def test_every_register_of_every_tier_ends_as_its_program_alone_leaves_it(
     tiers: int, tmp_path: Path
 ) -> None:

@@ -72,7 +72,9 @@ def test_the_formal_interface_is_an_option(tmp_path):
     assert {"rvfi_ctx", "rvfi_intr", "rvfi_trap", "rvfi_mem_wmask"} <= set(names)
 
 
-@pytest.mark.parametrize("caches", [(), ("--dcache-bytes", "1024")])
+@pytest.mark.parametrize(
+    "caches", [pytest.param((), marks=pytest.mark.slow), ("--dcache-bytes", "1024")]
+)
 def test_core_and_debug_module_are_wired_by_their_names(tmp_path, caches):
     text = write(tmp_path / "t.v", "--tiers", "2", "--debug", *caches)
     core, debug = directed_ports(text, "tierv"), directed_ports(text, "tierv_debug")

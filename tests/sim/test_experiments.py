@@ -22,6 +22,7 @@ from tierv.sim.experiments import (
     switch,
     traffic,
 )
+from tierv.sim.experiments import bench as bench_module
 from tierv.sim.experiments.__main__ import main
 from tierv.sim.experiments.bench import Bench, Build
 from tierv.sim.experiments.experiment import Outcome, Settings
@@ -254,6 +255,20 @@ def test_results_are_written_as_json_and_as_a_plot(bench, monkeypatch, tmp_path)
     assert [soc["cpu_variant"] for soc in config["socs"]] == ["standard", "single"]
     assert (tmp_path / "E1.png").read_bytes().startswith(b"\x89PNG")
     assert "passed" in done.output
+
+
+def test_every_soc_that_is_measured_on_is_known(monkeypatch):
+    for name in ("build_model", "build_firmware", "Simulation"):
+        monkeypatch.setattr(bench_module, name, lambda *_: None)
+    bench = Bench(CLOCK_HZ)
+    bench.setups("services", (Build.BANKED, Build.SINGLE), eth_dma=True)
+    bench.setup(Build.POLLED, "driver", eth_dma=True)
+    bench.setup(Build.BANKED, "services", cpu="vexriscv", cpu_variant="full")
+    assert [(soc.cpu, soc.cpu_variant, soc.eth_dma) for soc in bench.socs] == [
+        ("tierv", "standard", True),
+        ("tierv", "single", True),
+        ("vexriscv", "full", False),
+    ]
 
 
 #: The last length that can be measured, the next that can't, and what is said of it.

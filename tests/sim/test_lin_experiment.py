@@ -100,6 +100,7 @@ def test_headers_leave_room_for_the_longest_response():
             assert after - one.begin >= (34 + 14 * (len(one.data) + 1)) * BIT - 1
 
 
+@pytest.mark.slow
 def test_a_responder_answers_behind_the_stop_bit_under_every_load(tmp_path):
     outcome = EXPERIMENTS["E14"].run(Bench(CLOCK_HZ), SETTINGS, lambda _: None)
     assert outcome.passed

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from slow_turns import turns
 
 from tierv.sim import lin
 from tierv.sim.experiments import overload, overload_trial
@@ -134,7 +135,7 @@ def test_the_shortest_flood_has_a_frame_at_every_rate_that_is_tried(monkeypatch)
         overload_trial.sustained_interval(None, "sink", settings)
 
 
-@pytest.mark.parametrize("build", [Build.BANKED, Build.SINGLE])
+@pytest.mark.parametrize("build", turns([Build.BANKED, Build.SINGLE], [Build.SINGLE]))
 def test_the_application_keeps_its_share_and_every_serial_byte_arrives(build):
     setup = Bench(CLOCK_HZ).setup(build, "services")
     settings = Settings(seed=3, clock_hz=CLOCK_HZ, length=900_000)
@@ -153,7 +154,7 @@ def test_the_application_keeps_its_share_and_every_serial_byte_arrives(build):
     assert (starved["serial bytes lost"], starved["LIN responses lost"]) == (0, 0)
 
 
-@pytest.mark.parametrize("build", list(Build))
+@pytest.mark.parametrize("build", turns(Build, [Build.SINGLE, Build.POLLED]))
 def test_the_application_goes_on_answering_however_many_frames_come(build):
     setup = Bench(CLOCK_HZ).setup(build, "services")
     settings = Settings(seed=3, clock_hz=CLOCK_HZ, length=300_000)

@@ -15,7 +15,7 @@ from tierv.sim.__main__ import main
 from tierv.sim.run_elf import Status
 
 #: Where the ELF file's whole memory is local; the program reaches its data over the bus.
-LOCAL = ("--imem", "0x80000000:0x8000")
+IN_LOCAL = pytest.param(("--imem", "0x80000000:0x8000"), id="local", marks=pytest.mark.slow)
 
 
 #: The header of an ELF file for RISC-V, of 32 bits, with the other order of bytes.
@@ -37,7 +37,7 @@ def call(*words):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize(
-    "options", [(), ("--wait-states", 3), LOCAL], ids=["ram", "wait-states", "local"]
+    "options", [pytest.param((), id="ram"), pytest.param(("--wait-states", 3), id="wait"), IN_LOCAL]
 )
 def test_a_program_that_passes_needs_one_command(tmp_path, name, options):
     done = call(compile_program(name, tmp_path), *options)
@@ -77,7 +77,7 @@ def test_a_program_that_does_not_end_has_an_exit_status_of_its_own(tmp_path):
     assert "timeout: no end within 2,000 cycles; 2,000 cycles" in done.output
 
 
-@pytest.mark.parametrize("options", [(), LOCAL], ids=["ram", "local"])
+@pytest.mark.parametrize("options", [pytest.param((), id="ram"), IN_LOCAL])
 def test_the_signature_is_written_a_word_a_line(tmp_path, options):
     elf = compile_program("signature", tmp_path)
     file = tmp_path / "signature"

@@ -59,7 +59,7 @@ def check_after(system, seed: int, cycles: int, tiers: int) -> None:
         assert bytes(own["data"][own["cycle"] >= begin].astype("u1")) == DOWN[port]
 
 
-@pytest.mark.parametrize("build", ["tiers", "tiers, DMA"])
+@pytest.mark.parametrize("build", [pytest.param("tiers", marks=pytest.mark.slow), "tiers, DMA"])
 def test_services_work_after_turmoil(systems, build):
     check_after(systems(build), seed=1, cycles=1_000_000, tiers=3)
 
