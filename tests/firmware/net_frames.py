@@ -49,6 +49,11 @@ def udp(
     return packet[20:] if raw else packet
 
 
+def datagram(payload: bytes, port: int = 4000, **fields: Any) -> bytes:
+    """A frame to us with a UDP datagram."""
+    return ethernet(0x0800, udp(payload, dport=port, **fields))
+
+
 def icmp_echo(
     data: bytes, *, ttl: int = 64, to: str = MAC, dst: str = ADDRESS, **fields: Any
 ) -> bytes:
