@@ -97,24 +97,25 @@ def test_every_cycle_is_one_tier_s_or_nobody_s():
 
 
 def test_the_headline_of_shares_tells_what_was_lost_beside_the_cycles():
-    def row(lost: int) -> dict:
-        return {"sum": 672.0, "offered": 2_020, "lost": lost}
+    def row(lost: int, idle: float = 0.0) -> dict:
+        return {"sum": 672.0 - idle, "idle": idle, "offered": 2_020, "lost": lost}
 
     def case(mac: str, size: int, load: str) -> shares._Case:
         return shares._Case(mac, Build.SINGLE, "echo", size, load)
 
     headline = shares._headline(
         {
-            case("dma", 64, "line rate"): row(11),
+            case("dma", 64, "line rate"): row(11, idle=2),
             case("slots", 64, "line rate"): row(930),
-            case("dma", 64, "alone"): row(0),
+            case("dma", 64, "alone"): row(0, idle=100),
+            case("dma", 512, "alone"): row(0, idle=90),
             case("slots", 1518, "line rate"): row(3),
         }
     )
     assert headline == {
-        "S dma, echo of 64 bytes at line rate (cycles)": 672.0,
+        "S dma, echo of 64 bytes at line rate (cycles)": 670.0,
         "S dma, echo of 64 bytes at line rate, lost (of 2,020)": 11,
-        "S slots, echo of 64 bytes at line rate (cycles)": 672.0,
+        "S dma, echo of 64 bytes alone (cycles)": 572.0,
         "S slots, echo of 64 bytes at line rate, lost (of 2,020)": 930,
         "other sizes and loads, lost in the worst trial": 3,
     }
