@@ -48,10 +48,12 @@ def results_table(results: Sequence[Mapping[str, Any]], experiments: Sequence[Ex
             lines.append(f"| {title} | not measured | | {experiment.reference} |")
     config = results[0]["config"]
     for result, name in itertools.product(results, ("seed", "compiler", "sources")):
-        if result["config"][name] != config[name]:
+        # One that an older version has written may lack it.
+        found, wanted = result["config"].get(name), config.get(name)
+        if found != wanted or found is None:
             raise ValueError(
                 f"{result['experiment']} must have the {name} of {results[0]['experiment']},"
-                f" {config[name]}, not {result['config'][name]}: run it again"
+                f" {wanted}, not {found}: run it again"
             )
     lengths = ", ".join(_length(result, config["clock_hz"]) for result in results)
     clock = config["clock_hz"] / 1e6

@@ -67,7 +67,8 @@ def test_results_are_shown_with_what_they_were_made_with(two_results):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("seed", 7), ("compiler", "gcc 13"), ("sources", "5678")]
+    ("name", "value"),
+    [("seed", 7), ("compiler", "gcc 13"), ("sources", "5678"), ("sources", None)],
 )
 def test_results_that_were_made_otherwise_are_not_shown_together(two_results, name, value):
     before = two_results[0]["config"][name]
