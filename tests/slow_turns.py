@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 import pytest
 
 
-def turns(cases: Iterable[str], slow: Container[str]) -> list:
+def turns(cases: Iterable, slow: Container) -> list:
     """For ``parametrize``: each of the cases, those in ``slow`` with the slow tests."""
     mark = pytest.mark.slow
     return [pytest.param(case, marks=[mark] if case in slow else []) for case in cases]

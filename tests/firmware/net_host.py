@@ -146,6 +146,15 @@ class NetHost:
         self.datagrams += 1
         return answer
 
+    def stall(self) -> None:
+        """Nothing leaves until ``stall 0``, and the stack has no packet of its own any more.
+
+        Socket 0 must be bound.
+        """
+        self.command("stall 1")
+        for _ in range(config("NET_PROTOCOL_PACKETS")):
+            self.output(0, "255.255.255.255", 9, 1)
+
     def tick(self, seconds: int = 1) -> Answer:
         """Time passes; the answer is of the last second."""
         answer = Answer()

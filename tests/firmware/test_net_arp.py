@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from net_frames import ALL_MAC, PEER, PEER_MAC, arp_request, ethernet
+from net_frames import ALL_MAC, PEER, PEER_MAC, arp_request, datagram, ethernet
 from net_host import ADDRESS, GATEWAY, MAC, NetHost, config
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, Ether
@@ -213,7 +213,7 @@ def test_open_questions_do_not_give_way(sender: NetHost) -> None:
 
 def test_what_waits_is_as_if_the_application_held_it(sender: NetHost) -> None:
     sender.bind(1, 7, "echo")
-    question = ethernet(0x0800, bytes(IP(src=PEER, dst=ADDRESS) / UDP(sport=77, dport=4000)))
+    question = datagram(b"", sport=77)
     waiting = 6
     for index in range(waiting):
         sender.receive(question, exact=False)
@@ -269,9 +269,7 @@ def test_neighbour_that_is_asked_again_because_of_its_age_does_not_give_way(
 
 
 def test_request_without_a_free_packet_is_put_off(sender: NetHost) -> None:
-    sender.command("stall 1")
-    for _ in range(PROTOCOL_PACKETS):
-        sender.output(0, "255.255.255.255", 9, 1)
+    sender.stall()
     answer = sender.send(0, b"x", PEER, 9)
     assert answer.counted == {"UDP_SENT_LATER": 1, "ARP_NO_PACKET": 1}
     sender.command("stall 0")
@@ -294,9 +292,7 @@ def test_a_question_that_cannot_be_sent_is_none_to_a_neighbour_that_is_known(
     learn(sender, PEER, PEER_MAC)
     sender.tick(LIFETIME_S - 1)
     assert destination(sender, PEER) == PEER_MAC
-    sender.command("stall 1")
-    for _ in range(PROTOCOL_PACKETS):
-        sender.output(0, "255.255.255.255", 9, 1)
+    sender.stall()
     assert sender.tick(5).counted == {"ARP_NO_PACKET": 1}
     sender.command("stall 0")
     assert sender.tick().counted == {"ARP_REQUESTED": 1}

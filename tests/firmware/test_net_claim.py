@@ -31,9 +31,7 @@ def test_no_address_is_not_announced(net: NetHost) -> None:
 
 def test_announcement_waits_for_a_packet(net: NetHost) -> None:
     net.bind(0, 4000, "queue")
-    net.command("stall 1")
-    for _ in range(4):
-        net.output(0, "255.255.255.255", 9, 1)
+    net.stall()
     net.command("configure 10.0.0.7 255.255.255.0 0.0.0.0")
     assert net.tick().counted == {"ARP_NO_PACKET": 1}
     net.command("stall 0")
@@ -83,9 +81,7 @@ def test_conflict_does_not_teach_the_table(net: NetHost) -> None:
 
 def test_an_address_that_could_not_be_defended_is_at_the_next_conflict(net: NetHost) -> None:
     net.bind(0, 4000, "queue")
-    net.command("stall 1")
-    for _ in range(4):
-        net.output(0, "255.255.255.255", 9, 1)
+    net.stall()
     conflict = arp_request(psrc=ADDRESS, pdst=PEER)
     assert net.receive(conflict).counted == CONFLICT | {"ARP_NO_PACKET": 1}
     net.command("stall 0")

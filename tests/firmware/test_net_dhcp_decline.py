@@ -5,9 +5,6 @@ from __future__ import annotations
 import pytest
 from dhcp_server import LEASED, SERVER, Client, answer, expect_fields, messages
 from net_frames import arp_request
-from net_host import config
-
-PROTOCOL_PACKETS = config("NET_PROTOCOL_PACKETS")
 
 
 @pytest.mark.parametrize("after", range(5))
@@ -44,9 +41,7 @@ def test_what_could_not_be_declined_is_at_the_next_tick(client: Client, leased: 
         client.net.receive(answer("ack", client.request().bootp.xid))
     client.net.receive(conflict)
     client.net.bind(0, 4000, "queue")
-    client.net.command("stall 1")
-    for _ in range(PROTOCOL_PACKETS):
-        client.net.output(0, "255.255.255.255", 9, 1)
+    client.net.stall()
     for _ in range(2):
         missed = client.net.tick()
         assert (messages(missed.sent), missed.counted["DHCP_NO_PACKET"]) == ([], 1)

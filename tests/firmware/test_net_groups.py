@@ -221,9 +221,7 @@ def test_groups_are_reported_under_a_new_address_and_not_without_one(member: Net
 
 def test_report_without_a_free_packet_is_put_off(net: NetHost) -> None:
     net.bind(0, 4000, "queue")
-    net.command("stall 1")
-    for _ in range(config("NET_PROTOCOL_PACKETS")):
-        net.output(0, "255.255.255.255", 9, 1)
+    net.stall()
     assert net.command(f"join {GROUP}").counted == {"IGMP_NO_PACKET": 1}
     net.command("stall 0")
     assert net.tick().sent == [message(REPORT, GROUP, GROUP)]

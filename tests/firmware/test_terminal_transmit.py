@@ -9,6 +9,7 @@ import pytest
 from host_build import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from slow_turns import turns
 from terminal_host import (
     CLIENT,
     DATA_CLIENT,
@@ -94,7 +95,7 @@ class Queue:
         return sum(map(len, self.words))
 
 
-@pytest.mark.parametrize("depth", [DEPTH, pytest.param(2, marks=pytest.mark.slow), 1])
+@pytest.mark.parametrize("depth", turns([DEPTH, 2, 1], [2]))
 def test_a_client_that_counts_what_its_datagrams_take_is_never_refused(depth):
     with TerminalHost(transmit_depth=depth) as host:
         whole = host.transmit_state().room

@@ -22,8 +22,7 @@ TESTS = Path(__file__).resolve().parent.parent
 #: What yosys-smtbmc calls a solver, and the program that it starts.
 SOLVERS = {"boolector": "boolector", "yices": "yices-smt2"}
 #: Who takes the least time for proofs of few cycles from any state, and for everything else.
-_FEW_CYCLES = dict.fromkeys((Method.UNBOUNDED, Method.RELATION), "yices")
-_USUAL = "boolector"
+_FEW_CYCLES, _USUAL = "yices", "boolector"
 #: Names of the cores in a bench of two.
 CORES = ("core", "other")
 _FLATTEN = "hierarchy -top top; proc -noopt; flatten"
@@ -200,7 +199,8 @@ def _solve(check: Check, solver: str | None, plant: str | None) -> Verdict:
         runs = [[*from_any, "-t", f"1:{check.depth + 1}"]]
     if check.method is Method.RESET:
         covers += from_any
-    prover = solver or _FEW_CYCLES.get(check.method, _USUAL)
+    is_shallow = check.method in (Method.UNBOUNDED, Method.RELATION)
+    prover = solver or (_FEW_CYCLES if is_shallow else _USUAL)
     for words in runs:
         output = _smtbmc(folder, prover, [*words, "--dump-vcd", "trace.vcd"])
         if "Status: PASSED" not in output:

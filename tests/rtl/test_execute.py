@@ -6,14 +6,14 @@ import random
 
 import pytest
 from amaranth.sim import Simulator
+from slow_turns import turns
 
 from tierv.rtl.backend.execute import Execute
 from tierv.rtl.params import CoreParams, Region
 
 #: The offset of a load or store, sign extended.
 OFFSETS = range(-(1 << 11), 1 << 11)
-SIZES_LOG2 = (10, 11, 12, 15, 24)
-#: Like 11 or 24: less than an offset reaches, or more.
+#: Sizes, log2, like 11 or 24: less than an offset reaches, or more.
 SLOW = (10, 12, 15)
 #: Away from all regions of data memory here.
 IMEM = Region(base=0x2000_0000, size_bytes=32 << 10)
@@ -33,9 +33,7 @@ def addresses(region: Region, seed: int):
         yield rng.choice((near & ~3, rng.getrandbits(32) & ~3)) % (1 << 32), offset
 
 
-@pytest.mark.parametrize(
-    "size_log2", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else []) for n in SIZES_LOG2]
-)
+@pytest.mark.parametrize("size_log2", turns([10, 11, 12, 15, 24], SLOW))
 @pytest.mark.parametrize("place", ["lowest", "highest", "usual", "odd"])
 def test_a_store_goes_to_local_memory_if_its_address_lies_there(size_log2, place):
     size = 1 << size_log2

@@ -16,6 +16,7 @@ import encoding as rv
 import pytest
 from lockstep import CORES
 from random_code import CSR
+from slow_turns import turns
 from worker_pool import run_in_workers
 
 from tierv.rtl.isa import MAX_TIERS, Interrupt
@@ -154,9 +155,7 @@ def registers_alone(job: Job) -> list[int]:
 
 
 @pytest.mark.usefixtures("spike")
-@pytest.mark.parametrize(
-    "tiers", [pytest.param(2, marks=pytest.mark.slow), 3, pytest.param(8, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("tiers", turns([2, 3, 8], [2, 8]))
 def test_every_register_of_every_tier_ends_as_its_program_alone_leaves_it(
     tiers: int, tmp_path: Path
 ) -> None:

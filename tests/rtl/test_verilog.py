@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from slow_turns import turns
 from verilog_lint import check_verilog
 
 from tierv.rtl.cluster import CORE_PORTS
@@ -32,7 +33,7 @@ def write(path: Path, *words: str) -> str:
     return path.read_text()
 
 
-@pytest.mark.parametrize("tiers", [1, pytest.param(3, marks=pytest.mark.slow), 8])
+@pytest.mark.parametrize("tiers", turns([1, 3, 8], [3]))
 def test_the_core_is_one_file_that_verilator_has_nothing_against(tmp_path, tiers):
     path = tmp_path / "tierv.v"
     write(path, "--tiers", str(tiers))
@@ -72,9 +73,7 @@ def test_the_formal_interface_is_an_option(tmp_path):
     assert {"rvfi_ctx", "rvfi_intr", "rvfi_trap", "rvfi_mem_wmask"} <= set(names)
 
 
-@pytest.mark.parametrize(
-    "caches", [pytest.param((), marks=pytest.mark.slow), ("--dcache-bytes", "1024")]
-)
+@pytest.mark.parametrize("caches", turns([(), ("--dcache-bytes", "1024")], [()]))
 def test_core_and_debug_module_are_wired_by_their_names(tmp_path, caches):
     text = write(tmp_path / "t.v", "--tiers", "2", "--debug", *caches)
     core, debug = directed_ports(text, "tierv"), directed_ports(text, "tierv_debug")

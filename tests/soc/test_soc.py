@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from litex.soc.cores import cpu as litex_cpu
 from litex.soc.cores.cpu.vexriscv import VexRiscv
+from slow_turns import turns
 
 from tierv.sim.design import elaborate
 from tierv.sim.model import simulation_params
@@ -75,7 +76,7 @@ def test_the_addresses_of_the_network_reach_c(folder):
     assert [constants[f"MACADDR{n}"] for n in range(1, 7)] == [0x10, 0xE2, 0xD5, 0, 0, 1]
 
 
-@pytest.mark.parametrize("uarts", [0, pytest.param(16, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("uarts", turns([0, 16], [16]))
 def test_registers_stay_where_they_are_with_more_or_fewer_ports(usual, tmp_path, uarts):
     other = described(tmp_path, uarts=uarts)
     assert usual["csr_bases"] | other["csr_bases"] == other["csr_bases"] | usual["csr_bases"]

@@ -6,7 +6,7 @@ import pytest
 import soak
 from scapy.layers.inet import ICMP, IP
 from scapy.layers.l2 import Ether
-from system_builds import OWN_BUILDS, make_dma_system
+from system_builds import OWN_BUILDS, make_dma_system, turns
 from terminal_frames import HERE, HERE_MAC, Talk
 from turmoil import PEERS, SERIAL_PORTS, USUAL_FORM, Turmoil
 
@@ -59,7 +59,7 @@ def check_after(system, seed: int, cycles: int, tiers: int) -> None:
         assert bytes(own["data"][own["cycle"] >= begin].astype("u1")) == DOWN[port]
 
 
-@pytest.mark.parametrize("build", [pytest.param("tiers", marks=pytest.mark.slow), "tiers, DMA"])
+@pytest.mark.parametrize("build", turns("tiers", "tiers, DMA", slow=["tiers"]))
 def test_services_work_after_turmoil(systems, build):
     check_after(systems(build), seed=1, cycles=1_000_000, tiers=3)
 
