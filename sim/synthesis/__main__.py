@@ -197,7 +197,7 @@ def run(
             _show_path(flow, runs, page)
         if parts:
             _show_parts(flow, page)
-    content = results.outcome(rows, numbers, options)
+    content = results.outcome(rows, results.configuration(numbers, options))
     for name, value in content["headline"].items():
         page.print(f"  {name}: {cell(value)}", highlight=False)
     for text, holds in content["conditions"].items():

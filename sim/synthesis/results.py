@@ -173,7 +173,18 @@ def _at_clock_name(core: str, figure: str) -> str:
     return f"{core} {figure} at the ECP5 clock"
 
 
-def outcome(rows: Sequence[Row], seeds: Sequence[int], options: Mapping[str, Any]) -> dict:
+def configuration(seeds: Sequence[int], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What is measured with: the flow as it is here, and the parameters that are ``options``."""
+    return {
+        "device": " ".join(DEVICE),
+        "placement": " ".join(PLACEMENT),
+        "seeds": list(seeds),
+        "tools": tool_versions(),
+        **options,
+    }
+
+
+def outcome(rows: Sequence[Row], config: Mapping[str, Any]) -> dict:
     """The content of ``synth.json``: the form of the experiments' results."""
     speeds = at_clock(rows, core_results())
     judged = conditions(rows, speeds)
@@ -182,13 +193,7 @@ def outcome(rows: Sequence[Row], seeds: Sequence[int], options: Mapping[str, Any
         "experiment": "synth",
         "title": TITLE,
         "reference": REFERENCE,
-        "config": {
-            "device": " ".join(DEVICE),
-            "placement": " ".join(PLACEMENT),
-            "seeds": list(seeds),
-            "tools": tool_versions(),
-            **options,
-        },
+        "config": config,
         "rows": rows,
         "headline": headline | speeds,
         "pass_line": PASS_LINE,
@@ -239,11 +244,7 @@ def with_known_peers(content: Mapping[str, Any], known: Mapping[str, Any]) -> di
         return dict(content)
     measured = {one["design"] for one in content["rows"]}
     peers = [one for one in known["rows"] if one["tiers"] is None and one["design"] not in measured]
-    return outcome([*content["rows"], *peers], config["seeds"], _core_options(config))
-
-
-def _core_options(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in config.items() if name not in _FLOW}
+    return outcome([*content["rows"], *peers], config)
 
 
 def update_readme() -> None:
@@ -256,7 +257,7 @@ def update_readme() -> None:
     if not path.exists():
         raise ValueError(f"there is no result in {path}: run make synth")
     measured = read_json(path)
-    options = _core_options(measured["config"])
+    options = {name: value for name, value in measured["config"].items() if name not in _FLOW}
     if options != USUAL:
         raise ValueError(
             f"the results in {path} are of cores with {_listed(options)}; the README's have"

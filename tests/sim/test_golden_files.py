@@ -31,7 +31,6 @@ def test_figures_stay_if_the_page_has_no_place_for_them(name, monkeypatch, tmp_p
     monkeypatch.setattr(module, "GOLDEN", golden)
     monkeypatch.setattr(module, page_name, page)
     monkeypatch.setattr(results, "results_folder", lambda: tmp_path)
-    monkeypatch.setattr(results, "tool_versions", lambda: {})
     with pytest.raises(ValueError, match="there is no place for a table"):
         update(kept)
     assert golden.read_bytes() == before

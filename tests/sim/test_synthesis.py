@@ -255,11 +255,10 @@ def test_coremark_at_the_clock_is_that_of_the_core_with_memories():
     assert results.at_clock(measured, {"rows": []}) == {}
 
 
-def test_peers_that_were_not_measured_again_are_kept(monkeypatch):
-    monkeypatch.setattr(results, "tool_versions", lambda: {})
-
+def test_peers_that_were_not_measured_again_are_kept():
     def content(measured, seeds=1):
-        config = {"device": "one", "placement": "--freq 100", "tools": {}, "seeds": [*range(seeds)]}
+        config = {"device": "one", "placement": "--freq 100", "seeds": [*range(seeds)]}
+        config["tools"] = {"yosys": "of then"}
         return {"rows": measured, "config": config}
 
     known = content(rows(95.0))
@@ -268,6 +267,7 @@ def test_peers_that_were_not_measured_again_are_kept(monkeypatch):
     assert [one["design"] for one in kept["rows"]] == [
         *("TierV", "TierV", "VexRiscv full", "VexRiscv standard"),
     ]
+    assert kept["config"] == known["config"]
     # Other seeds, other results.
     assert results.with_known_peers(content(core, seeds=3), known)["rows"] == core
 
