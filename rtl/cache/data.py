@@ -16,7 +16,8 @@ from ..util import bit, one_hot
 from .port import LINE_ANSWER, LINE_REQUEST, STORE
 from .tags import Tags
 
-#: Stores on their way to memory.
+#: Stores on their way to memory for which tier 0 finds room. Each tier finds room for one more than
+#: the one below, so that no store waits for a less urgent tier's next ones.
 QUEUE_DEPTH = 8
 #: Cycles from the end of a wait to stage X, for the most urgent tier.
 RETURN_CYCLES = 4
@@ -168,7 +169,8 @@ class DataCache(wiring.Component):
         """The stores on their way; returns whether there are none, and the tiers that wait."""
         p = self._params
         entry = data.StructLayout({"store": STORE, "tier": p.tier_bits})
-        m.submodules.queue = queue = SyncFIFO(width=entry.size, depth=QUEUE_DEPTH)
+        m.submodules.queue = queue = SyncFIFO(width=entry.size, depth=2 * QUEUE_DEPTH)
+        room = Cat(queue.w_level < QUEUE_DEPTH + tier for tier in range(p.tiers))
         pushed = Signal(entry)
         oldest = Signal(entry)
         pops = self.memory_store_done
@@ -183,7 +185,9 @@ class DataCache(wiring.Component):
             queue.r_en.eq(pops),
             self.memory_store_valid.eq(queue.r_rdy),
             self.memory_store.eq(oldest.store),
-            self.room.eq(queue.w_rdy & (~self.load.valid | bit(goes_first, self.store_tier))),
+            self.room.eq(
+                bit(room, self.store_tier) & (~self.load.valid | bit(goes_first, self.store_tier))
+            ),
             self.store_failed.valid.eq(pops & self.memory_store_error),
             self.store_failed.tier.eq(oldest.tier),
         ]
@@ -194,7 +198,7 @@ class DataCache(wiring.Component):
         )
         m.d.sync += waits.eq(self.stores_busy | Mux(event.valid, one_hot(event.tier, p.tiers), 0))
         for tier in range(p.tiers):
-            count = Signal(range(QUEUE_DEPTH + 1), name=f"stores{tier}")
+            count = Signal(range(QUEUE_DEPTH + p.tiers), name=f"stores{tier}")
             m.d.sync += count.eq(
                 count + (self.store & (self.store_tier == tier)) - (pops & (oldest.tier == tier))
             )

@@ -108,6 +108,7 @@ def join_data_port(m: Module, cache: DataCache, memory: MemoryPort) -> None:
         memory.data.eq(cache.request),
         cache.answer.eq(memory.data_answer),
         memory.store_valid.eq(cache.memory_store_valid),
+        memory.load_waits.eq(cache.load.valid),
         memory.store.eq(cache.memory_store),
         cache.memory_store_done.eq(memory.store_done),
         cache.memory_store_error.eq(memory.store_error),

@@ -36,6 +36,7 @@ class Cycle(enum.IntEnum):
 class MemoryPort(wiring.Component):
     """Stores and lines of the caches on one Wishbone port: stores first, then data.
 
+    A line of instructions does not wait for more than one store, unless a load does for all.
     A line is read in a burst of words; whoever answers may ignore `cti`, for each word is a
     transaction that a classic slave understands.
     """
@@ -54,6 +55,8 @@ class MemoryPort(wiring.Component):
                 #: The store has ended, perhaps in an error.
                 "store_done": Out(1),
                 "store_error": Out(1),
+                #: A load waits for the stores before it.
+                "load_waits": In(1),
                 "data": In(LINE_REQUEST),
                 "data_answer": Out(LINE_ANSWER),
                 "instruction": In(LINE_REQUEST),
@@ -79,13 +82,15 @@ class MemoryPort(wiring.Component):
         ]
         ends = Signal()
         m.d.comb += ends.eq(self.ack | self.err)
+        # A store went before the line of instructions that waits.
+        passed = Signal()
         with m.If(owner == self.Owner.NOBODY):
-            with m.If(self.store_valid):
-                m.d.sync += owner.eq(self.Owner.STORE)
+            with m.If(self.store_valid & ~(self.instruction.valid & passed & ~self.load_waits)):
+                m.d.sync += [owner.eq(self.Owner.STORE), passed.eq(self.instruction.valid)]
             with m.Elif(self.data.valid):
                 m.d.sync += owner.eq(self.Owner.DATA)
             with m.Elif(self.instruction.valid):
-                m.d.sync += owner.eq(self.Owner.INSTRUCTION)
+                m.d.sync += [owner.eq(self.Owner.INSTRUCTION), passed.eq(0)]
         with m.Elif(ends & (stores | line.last)):
             m.d.sync += owner.eq(self.Owner.NOBODY)
 

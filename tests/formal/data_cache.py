@@ -32,6 +32,7 @@ class CacheBench(BareBench):
         super().__init__(params)
         self.line_bits = params.cache_line_bytes.bit_length() - 3
         self.index_bits = params.dcache_bytes.bit_length() - 3
+        self.most_stores = QUEUE_DEPTH + params.tiers - 1
         m = self.m
         self.cache = cache = m.submodules.cache = DataCache(params)
         self.port = port = m.submodules.port = MemoryPort(params)
@@ -79,10 +80,10 @@ class CacheBench(BareBench):
 
     def _follow_stores(self) -> None:
         """Those in the queue, the oldest first: whether each is to the byte, and of `tier`."""
-        first = self.watch("cache.queue.consume", 3)
+        first = self.watch("cache.queue.consume", 4)
         to_byte, of_tier, values = [], [], []
-        for number in range(QUEUE_DEPTH):
-            entry = self.row(self._store_memory, (first + number)[:3])
+        for number in range(self.most_stores):
+            entry = self.row(self._store_memory, (first + number)[:4])
             store = data.View(STORE, entry[: STORE.size])
             valid = number < self.queue.level
             to_byte.append(valid & (store.word == self.place) & self.of_lane(store.mask))
@@ -207,7 +208,7 @@ def _suppose(bench: CacheBench, own_last: Signal) -> None:
     spoilt = bench.watch("cache.spoilt", 1)
     cleared = bench.watch("cache.tags.cleared", bench.index_bits - bench.line_bits)
     owner = bench.watch("port.owner", 2)
-    first, last = (bench.watch(f"cache.queue.{name}", 3) for name in ("consume", "produce"))
+    first, last = (bench.watch(f"cache.queue.{name}", 4) for name in ("consume", "produce"))
     counts = (bench.watch(f"cache.stores{tier}", 4) for tier in range(bench.params.tiers))
     count = Cat(counts).word_select(bench.tier, 4)
     tag_row, cached_byte = bench.tag_row(), bench.cached_byte()
@@ -243,7 +244,7 @@ def _suppose(bench: CacheBench, own_last: Signal) -> None:
         ("no_stores_meanwhile", busy, (queue.level == 0) & (returns == 0)),
         ("reads_for_the_cache", owner == owns.DATA.value, fills),
         ("stores_for_the_cache", owner == owns.STORE.value, queue.level != 0),
-        ("queue", True, (queue.level <= QUEUE_DEPTH) & ((first + queue.level)[:3] == last)),
+        ("queue", True, (queue.level <= bench.most_stores) & ((first + queue.level)[:4] == last)),
         ("newest", True, Mux(bench.to_byte.any(), bench.last_value, bench.memory) == expected),
         ("newest_of_tier", bench.to_byte.any() & own_last, bench.last_of_tier),
         ("count", True, count == sum(bench.of_tier)),

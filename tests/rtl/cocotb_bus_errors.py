@@ -7,7 +7,7 @@ import itertools
 import cocotb
 import encoding as rv
 from bench import EXIT, NOWHERE, RAM, Bench
-from programs import MEI, finish, place, read, start, write
+from programs import CSR, MEI, MIE, finish, place, read, start, write
 from switching import skipping_handler
 
 from tierv.rtl.isa import Cause
@@ -92,3 +92,35 @@ async def late_errors_of_two_tiers_at_a_time_trap_in_both(dut):
             await bench.step(200)
             causes = [bench.peek(base + 4 * tier) for tier in (low, high)]
             assert causes == [Cause.STORE_ACCESS] * 2, f"tiers {low}, {high}, {phase}: {causes}"
+
+
+@cocotb.test()
+async def a_program_survives_a_late_error_if_interrupts_wait_for_one_more_instruction(dut):
+    bench = Bench(dut)
+    handler = bench.params.reset_address + 0x400
+    code = [rv.addi(A, 0, 0), *write("mtvec", handler), *write("mlineedge", 1)]
+    code += [
+        *write("mlinemask", 1),
+        *write("mie", MEI),
+        *write("mbusmode", 1),
+        *rv.li(DEVICE, NOWHERE),
+    ]
+    code += [rv.csr("csrrsi", 0, CSR["mstatus"], MIE), *[rv.NOP] * 20]
+    first = bench.params.reset_address + 4 * len(code)
+    code += [rv.csr("csrrci", 0, CSR["mstatus"], MIE), rv.store("sw", 0, DEVICE, 0), rv.FENCE]
+    code += [rv.NOP, rv.csr("csrrsi", 0, CSR["mstatus"], MIE), *[rv.NOP] * 20]
+    # Interrupt or error: the program goes on where it was.
+    acknowledge = [rv.branch("bge", B, 0, 8), *write("mlineack", 1)]
+    bench.load(handler, [rv.addi(A, A, 1), read("mcause", B), *acknowledge, rv.MRET])
+    bench.load(bench.params.reset_address, [*code, *finish(A)])
+    for wait_states in (0, 3):
+        bench.bus.wait_states = lambda address, n=wait_states: n
+        for phase in range(-10, 30):
+            await bench.reset()
+            while not bench.seen.at(first - 4 * 12):
+                await bench.step()
+            await bench.step(12 + phase)
+            bench.lines = 1
+            await bench.step()
+            bench.lines = 0
+            assert await bench.run() == 2, f"{wait_states} wait states, {phase}"

@@ -7,7 +7,7 @@ import itertools
 import cocotb
 import encoding as rv
 from bench import Bench
-from programs import finish, place, start, write
+from programs import finish, place, start, waiting_loop, write
 
 from tierv.rtl.cache.data import QUEUE_DEPTH
 
@@ -91,3 +91,30 @@ async def a_store_waits_for_one_line_of_less_urgent_tiers_at_most(dut):
         line = line_bytes // 4 * (WORD_CYCLES + wait_states)
         assert len(waits) > 8, f"{case}: {waits}"
         assert max(waits) <= line + RESUME_CYCLES, f"{case}: {waits}"
+
+
+@cocotb.test()
+async def a_line_of_instructions_waits_for_one_store_of_less_urgent_tiers(dut):
+    bench = Bench(dut)
+    base = bench.params.cached.base
+    top, code = bench.params.tiers - 1, base + 0x200
+    bench.load(code, [rv.NOP] * 8)
+    handler = waiting_loop([*rv.li(B, code), rv.jalr(0, B, 0)], lines=1)
+    bench.load(place(bench, top), handler)
+    jump = place(bench, top) + 4 * (len(handler) - 2)
+    begin_top = [*rv.li(OTHERS, base), *start({top: place(bench, top)})]
+    for wait_states, between in itertools.product(range(4), range(6)):
+        bench.memory.wait_states = lambda address, n=wait_states: n
+        # As fast as memory takes the stores, for one of these.
+        loop = [rv.store("sw", 0, OTHERS, 0), *[rv.NOP] * between]
+        bench.load(place(bench, 0), [*begin_top, *loop, rv.jal(0, -4 * len(loop))])
+        await bench.reset()
+        await bench.step(200)
+        bench.lines = 1
+        await bench.step(100)
+        (jumped,) = bench.seen.at(jump, top)
+        line = [t for t in bench.memory.transfers if not t.write and t.begin > jumped]
+        assert [t.address for t in line[:2]] == [code, code + 4]
+        late = line[0].begin - jumped - RESUME_CYCLES
+        case = f"{wait_states=} {between=}"
+        assert late <= 2 * (STORE_CYCLES + wait_states), f"{case}: {late}"

@@ -272,6 +272,25 @@ def test_a_line_comes_however_often_lines_are_dropped(kind, period: int) -> None
     simulate(m, memory, port, bench)
 
 
+def test_each_tier_finds_room_for_one_store_more_than_the_one_below() -> None:
+    cache = DataCache(PARAMS)
+    m = Module()
+    m.submodules += cache
+
+    async def bench(ctx) -> None:
+        ctx.set(cache.store, 1)
+        for waiting in range(QUEUE_DEPTH + PARAMS.tiers):
+            for tier in range(PARAMS.tiers):
+                ctx.set(cache.store_tier, tier)
+                assert ctx.get(cache.room) == (waiting < QUEUE_DEPTH + tier)
+            await ctx.tick()
+
+    simulator = Simulator(m)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+
+
 def test_a_fence_waits_for_the_stores_of_its_own_tier() -> None:
     cache, port = DataCache(PARAMS), MemoryPort(PARAMS)
     m = Module()
@@ -281,13 +300,13 @@ def test_a_fence_waits_for_the_stores_of_its_own_tier() -> None:
         ctx.set(cache.word, LINES[0])
         ctx.set(cache.store_tier, 1)
         ctx.set(cache.store, 1)
-        for _ in range(QUEUE_DEPTH):
+        for _ in range(QUEUE_DEPTH + 1):
             assert ctx.get(cache.room)
             await ctx.tick()
         ctx.set(cache.store, 0)
         assert not ctx.get(cache.room)
         assert ctx.get(cache.stores_open) == 0b10
-        for left in reversed(range(QUEUE_DEPTH)):
+        for left in reversed(range(QUEUE_DEPTH + 1)):
             ctx.set(cache.memory_store_done, 1)
             await ctx.tick()
             ctx.set(cache.memory_store_done, 0)
