@@ -101,7 +101,7 @@ typedef struct {
     uint32_t framing;
     uint32_t parity;
     uint32_t breaks;
-    uint32_t transmit_lost; /* characters written to a full transmit FIFO */
+    uint32_t transmit_lost; /* characters that did not get into the transmit FIFO */
     uint32_t xoffs;         /* XOFFs obeyed */
 } serial_counters_t;
 

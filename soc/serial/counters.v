@@ -15,7 +15,7 @@ module tierv_serial_counters #(
     // lost since that was counted.
     input [7:0] happened,
     output [7:0] counted,
-    input [4:0] lost,
+    input [5:0] lost,
     // The bus accesses some register of the port: the memory's port is the bus's in this cycle. It
     // reads the counter in the place `asked`, which begins anew.
     input access,
@@ -51,7 +51,7 @@ module tierv_serial_counters #(
             if (access || has_picked || !cleared) begin
                 more = 0;
                 if (counts) begin
-                    more = count + (picked == LOST ? lost : 5'd1);
+                    more = count + (picked == LOST ? lost : 6'd1);
                     if (is_wide ? more[WIDE] : more[NARROW])
                         more = is_wide ? MOST_WIDE : MOST_NARROW;
                     has_picked <= 0;

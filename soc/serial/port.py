@@ -36,7 +36,7 @@ class SerialPort(PortRegisters):
 
     The pins are in step with the clock. ``line_cycle`` counts cycles, as late as ``line`` is. A
     character can be read, and the events tell of it, two cycles after its stop bit was decided.
-    The registers must not be accessed more often than every third cycle.
+    The registers must not be accessed more often than every second cycle.
 
     **Receiver**: each bit is what two of three looks at the line say, 3/8, 4/8 and 5/8 of a bit
     time after its begin; the first two are enough if they agree. A low level that is not a start

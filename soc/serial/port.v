@@ -91,7 +91,7 @@ module tierv_serial_port #(
     reg holds;
     wire tx_line, tx_idle, begun, tx_busy;
     wire [TRANSMIT_LOG2+1:0] tx_level;
-    wire [4:0] lost;
+    wire [5:0] lost;
     wire [7:0] counted;
     tierv_serial_transmitter #(
         .DEPTH(TRANSMIT_DEPTH), .LOG2(TRANSMIT_LOG2), .XON(XON), .XOFF(XOFF)

@@ -204,7 +204,7 @@ module tierv_serial_receiver #(
                             if (last_bit == 4) data[4] <= line;
                             any_one <= any_one_now;
                             odd <= odd_now ^ line;
-                            if (count == last_bit) state <= has_parity ? PARITY : STOP;
+                            if (count >= last_bit) state <= has_parity ? PARITY : STOP;
                             count <= count + 1;
                         end
                         PARITY: begin

@@ -24,7 +24,7 @@ COUNTERS = {
     "framing": (16, "Characters with a low stop bit"),
     "parity": (16, "Characters with a wrong parity bit"),
     "breaks": (16, "Breaks"),
-    "lost": (16, "Characters written to a full transmit FIFO"),
+    "lost": (16, "Characters written that did not get into the transmit FIFO"),
     "xoffs": (16, "XOFFs obeyed"),
 }
 
@@ -130,8 +130,9 @@ class PortRegisters(LiteXModule):
                     description="Bits 7:0 are the length of a break in bit times, 1 to 255.",
                 ),
             ],
-            description="Puts characters, or a break, into the transmit FIFO. What it has no space"
-            " for is lost, and counted. It reads as 0.",
+            description="Puts characters, or a break, into the transmit FIFO, one a cycle. What it"
+            " has no space for, or the next write finds still outside, is lost, and counted."
+            " It reads as 0.",
         )
         self.level = _Status(
             fields=[

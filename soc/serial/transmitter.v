@@ -31,10 +31,11 @@ module tierv_serial_transmitter #(
     output idle,
     // What waits, with what is about to enter.
     output [LOG2+1:0] level,
-    // Until it was counted: a character was begun; so many have found the FIFO full: fewer than 32 in
-    // the 21 cycles that all counters take in which accesses leave two of three.
+    // Until it was counted: a character was begun; so many have found the FIFO full, or were about to
+    // enter it when the register was written once more: fewer than 64 in the 32 cycles that all
+    // counters take in which accesses leave one of two.
     output reg begun,
-    output reg [4:0] lost,
+    output reg [5:0] lost,
     input counted_begun,
     input counted_lost,
     output busy
@@ -62,7 +63,8 @@ module tierv_serial_transmitter #(
     reg [29:0] next_phase;
     reg [2:0] was;
     reg [7:0] rest_now;
-    reg bit_ends, ready, tells, takes, enters, loses, odd_now, last;
+    reg bit_ends, ready, tells, takes, enters, odd_now, last;
+    reg [1:0] loses;
     reg [8:0] next;
 
     always @(posedge clk) begin
@@ -74,10 +76,10 @@ module tierv_serial_transmitter #(
             tells = ready && holds != told;
             takes = ready && holds == told && waiting != 0 && may_send;
             enters = coming != 0 && waiting < DEPTH;
-            loses = coming != 0 && !enters;
+            loses = (coming != 0 && !enters) + (write && coming > 1 ? coming - 2'd1 : 2'd0);
             rest_now = rest;
             odd_now = odd;
-            last = count == last_bit;
+            last = count >= last_bit;
 
             phase <= was == IDLE ? 29'b0 : next_phase[28:0];
             if (was != IDLE && next_phase[29]) position <= position + 1;
@@ -120,7 +122,7 @@ module tierv_serial_transmitter #(
                 fifo[head] <= {coming_break, coming_data[7:0]};
                 head <= head + 1;
             end
-            if (counted_lost || loses) lost <= (counted_lost ? 5'd0 : lost) + loses;
+            if (counted_lost || loses != 0) lost <= (counted_lost ? 6'd0 : lost) + loses;
             waiting <= waiting + enters - takes;
             if (coming != 0) begin
                 coming_data <= coming_data >> 8;

@@ -192,6 +192,24 @@ async def a_full_transmit_fifo_loses_what_is_written_and_counts_it(dut):
 
 
 @cocotb.test()
+async def what_the_next_write_leaves_no_time_to_enter_the_fifo_is_counted(dut):
+    bench = await SerialBench(dut).begin(FAST)
+    line = Line(bench)
+    for first in range(0, 60, 3):
+        word = sum(first + index << 8 * index for index in range(3))
+        await bench.write("transmit", word | 2 << 24, cycles=2)
+    while not await bench.read("status") & 1:
+        await bench.step(64)
+    sent = [levels for _, levels in line.characters(FAST)]
+    entered = [value for value in range(60) if FAST.levels(value) in sent]
+    assert sent == [FAST.levels(value) for value in entered]
+    counters = await bench.counters()
+    assert counters == {"transmitted": len(sent), "lost": 60 - len(sent)}
+    if TRANSMIT_DEPTH > 60:
+        assert entered == [value for value in range(60) if value % 3 < 2 or value == 59]
+
+
+@cocotb.test()
 async def a_purge_empties_one_direction(dut):
     form = Form(baud=SYS_CLK_HZ / 64)
     bench = await SerialBench(dut).begin(FAST)

@@ -129,16 +129,16 @@ class SerialBench:
         own = f"port{self.port}_{name}"
         return self.registers[own if own in self.registers else name][0]
 
-    async def write(self, name: str, value: int) -> None:
-        """Write a register; takes three cycles."""
-        await self.write_at(self._address(name), value)
+    async def write(self, name: str, value: int, cycles: int = 3) -> None:
+        """Write a register; takes so many cycles."""
+        await self.write_at(self._address(name), value, cycles)
 
-    async def write_at(self, address: int, value: int) -> None:
+    async def write_at(self, address: int, value: int, cycles: int = 3) -> None:
         dut = self.dut
         dut.bus_adr.value, dut.bus_dat_w.value, dut.bus_we.value = address, value, 1
         await self.step()
         dut.bus_we.value = 0
-        await self.step(2)
+        await self.step(cycles - 1)
 
     async def read(self, name: str) -> int:
         """Read a register; takes three cycles."""
