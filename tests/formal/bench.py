@@ -27,6 +27,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In
 
 from tierv.rtl.emit import without_collector
+from tierv.rtl.isa import Cause
 from tierv.rtl.params import CachedRegion, CoreParams, Region
 from tierv.rtl.rvfi import CHANNELS, packet_layout
 from tierv.rtl.tierv import Core
@@ -36,6 +37,8 @@ PROVED, ASSUMED, COVERED = "proved__", "assumed__", "covered__"
 #: The smallest local memories, no tables that only make branches faster.
 IMEM = Region(base=0x0000, size_bytes=1 << 10)
 DMEM = Region(base=0x1000, size_bytes=1 << 10)
+#: Causes of traps that come from the bus.
+ACCESS_FAULTS = (Cause.INSTRUCTION_ACCESS, Cause.LOAD_ACCESS, Cause.STORE_ACCESS)
 #: External memory, in cores with a cache.
 CACHED = CachedRegion(base=0x2_0000, size_bytes=1 << 17)
 
@@ -219,11 +222,10 @@ class Bench(BareBench):
         *,
         program: dict[int, int] | None = None,
         window: bool = False,
-        errors: bool = False,
         reset: bool = False,
     ) -> None:
         super().__init__(params, reset=reset)
-        self.core = self.add_core("core", program or {}, window=window, errors=errors)
+        self.core = self.add_core("core", program or {}, window=window)
         self.channels = [rvfi_channel(self.core, params, n) for n in range(CHANNELS)]
 
     def add_core(
@@ -232,7 +234,6 @@ class Bench(BareBench):
         program: dict[int, int],
         *,
         window: bool = False,
-        errors: bool = False,
         inputs: dict[str, Value] | None = None,
     ) -> Core:
         """Another core, its inputs free but for `inputs`; its parts are attributes at once."""
@@ -252,8 +253,8 @@ class Bench(BareBench):
         )
         ack, err = self.any_value(1, f"{name}_ack"), self.any_value(1, f"{name}_err")
         self.m.d.comb += [
-            core.wb_ack.eq(ack & core.wb_cyc & ~(err if errors else 0)),
-            core.wb_err.eq(err & core.wb_cyc if errors else 0),
+            core.wb_ack.eq(ack & core.wb_cyc & ~err),
+            core.wb_err.eq(err & core.wb_cyc),
         ]
         return core
 

@@ -160,7 +160,7 @@ def _suppose(bench: Bench, slot: Slot) -> None:
 
 
 def _accesses() -> Bench:
-    bench = Bench(small_core(2, kind=TinyParams, **TINY_DATA_CACHE), errors=True)
+    bench = Bench(small_core(2, kind=TinyParams, **TINY_DATA_CACHE))
     slot = Slot(bench)
     for fill in (requests, order, packets, _suppose):
         fill(bench, slot)
@@ -169,7 +169,7 @@ def _accesses() -> Bench:
 
 
 def _misses() -> Bench:
-    bench = Bench(small_core(1, kind=TinyParams, **TINY_DATA_CACHE), window=True, errors=True)
+    bench = Bench(small_core(1, kind=TinyParams, **TINY_DATA_CACHE), window=True)
     returns(bench, Slot(bench))
     bench.cut("core.divider.steps")
     return bench

@@ -6,7 +6,7 @@ from functools import partial
 
 from amaranth.hdl import C, Cat, Mux, Signal, Value
 
-from tierv.rtl.isa import csr_addresses
+from tierv.rtl.isa import Cause, csr_addresses
 
 from .bench import Bench, small_core
 from .check import Check
@@ -19,7 +19,8 @@ class Follower:
     """What one tier, any of them, does, in the cycle in which RVFI shows it.
 
     A buffered load retires without a packet and gets it when its result is there: ``leaves`` in
-    the cycle in which the packet would have come, ``returns`` when it comes.
+    the cycle in which the packet would have come, ``returns`` when it comes. It never does if the
+    bus answers with an error, which is a trap instead.
     """
 
     def __init__(self, bench: Bench) -> None:
@@ -35,7 +36,8 @@ class Follower:
         self.left_pc = bench.past(core.retire_pc)
         self.returns = bench.named(self.late.valid & (self.late.ctx == self.tier), "returns")
         self.away = Signal(name="away")
-        m.d.sync += self.away.eq((self.away & ~self.returns) | self.leaves)
+        fails = self.event(core._commit.trap) & (bench.trap_cause() == Cause.LOAD_ACCESS)
+        m.d.sync += self.away.eq((self.away & ~self.returns & ~fails) | self.leaves)
 
     def of(self, vector) -> Value:
         """This tier's bit of a vector."""

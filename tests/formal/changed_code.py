@@ -77,7 +77,7 @@ def divisions(bench: Bench) -> None:
 
 
 def _bench(fill) -> Bench:
-    bench = Bench(small_core(1), program=boot(1), errors=True)
+    bench = Bench(small_core(1), program=boot(1))
     fill(bench)
     bench.cut("core.divider.steps")
     return bench

@@ -10,7 +10,7 @@ from tierv.rtl.isa import Cause, Interrupt, csr_addresses
 from tierv.rtl.params import CoreParams
 
 from . import reference
-from .bench import Bench, one_of, select, small_core
+from .bench import ACCESS_FAULTS, Bench, one_of, select, small_core
 from .chains import Follower
 from .check import Check
 from .programs import boot
@@ -101,9 +101,7 @@ def own_csrs(bench: Bench) -> None:
             direct.rd_wdata == csr.value,
         )
         read = Mux(csr.known, csr.value, direct.rd_wdata)
-        written = csr.legal(
-            select([(insn[12:14] == 2, read | source), (insn[12:14] == 3, read & ~source)], source)
-        )
+        written = csr.legal(reference.written(insn[12:14], read, source))
         with m.If(writes & here):
             m.d.sync += [
                 csr.value.eq(written),
@@ -119,6 +117,7 @@ def own_csrs(bench: Bench) -> None:
         "mret_goes_to_mepc", returns & csrs["mepc"].known, direct.pc_wdata == csrs["mepc"].value
     )
     code = bench.trap_cause()
+    failed = one_of(code, ACCESS_FAULTS)
     bench.prove(
         "interrupts_are_enabled",
         interrupted,
@@ -140,12 +139,18 @@ def own_csrs(bench: Bench) -> None:
     with m.If(trapped):
         settings = {
             "mepc": Mux(interrupted, Cat(C(0, 2), bench.past(commit.trap.pc)), direct.pc_rdata),
-            "mcause": Mux(interrupted, Cat(code, C(0, 26), C(1, 1)), Cat(cause, C(0, 27))),
+            "mcause": Mux(
+                interrupted,
+                Cat(code, C(0, 26), C(1, 1)),
+                Cat(Mux(failed, code, cause), C(0, 27)),
+            ),
             "mtval": Mux(interrupted, 0, value),
             "mstatus": Mux(status & MIE, 0x1800 | MPIE, 0x1800),
         }
         for name, setting in settings.items():
             m.d.sync += [csrs[name].value.eq(setting), csrs[name].known.eq(1)]
+        # The address of an access fault is not followed here.
+        m.d.sync += csrs["mtval"].known.eq(interrupted | ~failed)
     with m.If(returns):
         m.d.sync += status.eq(Mux(status & MPIE, 0x1800 | MPIE | MIE, 0x1800 | MPIE))
 

@@ -59,7 +59,7 @@ def _bench(tiers: int, first_place: int) -> Bench:
         cache_line_bytes=16,
         cached=CACHED,
     )
-    bench = Bench(params, program=boot(tiers), errors=True)
+    bench = Bench(params, program=boot(tiers))
     words(bench, first_place)
     if params.has_caches:
         # Empty from the beginning. What is kept too long does no harm, for it never changes.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Value
+from amaranth.hdl import C, Cat, Value
+
+from tierv.rtl.isa import csr_addresses
 
 from . import reference
 from .bench import DMEM, Bench, is_local, small_core
 from .check import Check, Method
 
+CSR = csr_addresses()
 #: Cycles from the fetch of an instruction to its packet.
 DEPTH = 6
 
@@ -56,6 +59,37 @@ def csrs(bench: Bench) -> None:
     )
 
 
+def shared_csrs(bench: Bench) -> None:
+    """What all tiers share holds what was written there last, and starts and stops as it says."""
+    core = bench.core
+    tiers, access = core._tiers, core._csrs.access
+
+    def asked(name: str, before: Value, cycles: int) -> tuple[Value, Value]:
+        """So many cycles ago an instruction wrote the CSR; what it makes of it."""
+        writes = bench.past(access.write & (access.address == CSR[name]), cycles)
+        source = bench.past(access.source[: len(before)], cycles)
+        return writes, reference.written(bench.past(access.operation, cycles), before, source)
+
+    # In stage M, or a cycle later.
+    for name, value, cycles in (
+        ("mpost", bench.watch("core.csrs.posted", bench.params.tiers), 1),
+        ("mlineedge", core._lines.edges, 2),
+        ("mlineprio0", Value.cast(core._lines.priorities), 2),
+    ):
+        before = bench.past(value)
+        writes, written = asked(name, before, cycles)
+        bench.prove(f"{name}_is_written", writes, value == written)
+        bench.prove(f"{name}_stays", ~writes, value == before)
+    before, stops_before = bench.past(tiers.started), bench.past(tiers.stop)
+    writes, wanted = asked("mtierrun", before, 1)
+    bench.prove("mtierrun_starts", writes, tiers.started == (before | wanted))
+    bench.prove("mtierrun_stops", writes, tiers.stop == (before & ~wanted))
+    stopped = before & ~tiers.started
+    bench.prove("started_stays", bench.past(C(1)) & ~writes, tiers.started == (before & ~stopped))
+    bench.prove("stops_when_asked", stopped.any(), (stopped & ~stops_before) == 0)
+    bench.prove("stop_stays", ~writes, tiers.stop == (stops_before & ~stopped))
+
+
 def memory(bench: Bench) -> None:
     """Local data memory is written once by each store that retires, and by nothing else."""
     core = bench.core
@@ -87,8 +121,8 @@ def memory(bench: Bench) -> None:
 
 
 def _build() -> Bench:
-    bench = Bench(small_core(3), errors=True)
-    for fill in (registers, csrs, memory):
+    bench = Bench(small_core(3))
+    for fill in (registers, csrs, shared_csrs, memory):
         fill(bench)
     bench.cut("core.divider.steps")
     return bench
@@ -98,10 +132,11 @@ CHECKS = [
     Check(
         name="isolation",
         claim="registers, CSRs and local data memory change only by, and by every, instruction that"
-        " RVFI shows, for the tier that it shows; nothing changes by one that traps",
+        " RVFI shows, for the tier that it shows; nothing changes by one that traps; what tiers"
+        " share holds what was written last",
         build=_build,
         depth=DEPTH,
-        cover_depth=10,
+        cover_depth=13,
         method=Method.UNBOUNDED,
         short=True,
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .planting import Plant
+from .plants_of_bus import PLANTS as OF_BUS
 from .plants_of_caches import PLANTS as OF_CACHES
 from .plants_of_instructions import PLANTS as OF_INSTRUCTIONS
 
@@ -211,113 +212,12 @@ _OF_TIERS = [
         finds=("interrupts_are_pending",),
     ),
     Plant(
-        name="transaction-is-abandoned",
-        module="backend.bus",
-        text="with m.If(~active | finishes):",
-        bug="with m.If(~active | finishes | self.open):",
-        check="wishbone",
-        # Or what the induction supposes beside them: the solver chooses what it shows.
-        finds=(
-            *("stays", "wb_adr_stays", "wb_we_stays", "wb_sel_stays", "wb_dat_w_stays"),
-            "fetch_asks",
-        ),
-        short=True,
-    ),
-    Plant(
-        name="bus-is-kept-for-less-urgent-tiers",
-        module="backend.bus",
-        text="(waiting & may_begin).any()",
-        bug="waiting.any()",
-        check="wishbone",
-        finds=("more_urgent_follows",),
-    ),
-    Plant(
         name="refetch-repeats-the-load",
         module="backend.commit",
         text="with m.Elif(starts_tier | control.load):",
         bug="with m.Elif(starts_tier):",
         check="pc-1-buffered",
         finds=("goes_on",),
-    ),
-    Plant(
-        name="bus-error-is-overlooked",
-        module="backend.execute",
-        text="access_fault = remote & ~buffered & done & bit(self.bus_error, x.tier)",
-        bug="access_fault = C(0)",
-        check="bus-accesses-1",
-        finds=("then_its_instruction",),
-    ),
-    Plant(
-        name="buffered-access-is-lost",
-        module="backend.commit",
-        text="& Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle & ~self.interrupt, i.tier))",
-        bug="& ~i.buffered & bit(self.bus_idle & ~self.interrupt, i.tier)",
-        check="bus-accesses-1-buffered",
-        finds=("owed_is_open",),
-    ),
-    Plant(
-        name="tiers-share-a-bus-slot",
-        module="backend.bus",
-        text="slot_write.addr.eq(self.tier)",
-        bug="slot_write.addr.eq(0)",
-        check="bus-accesses-2",
-        finds=("then_its_instruction",),
-    ),
-    Plant(
-        name="precise-store-does-not-wait",
-        module="backend.execute",
-        text="buffered = bit(self.buffered, x.tier)\n",
-        bug="buffered = bit(self.buffered, x.tier) | control.store\n",
-        check="bus-accesses-1",
-        finds=("owed_if_buffered",),
-    ),
-    Plant(
-        name="error-of-a-buffered-access-is-lost",
-        module="backend.bus",
-        text="with m.If(ends & buffered[tier] & error & ~muted[tier]):",
-        bug="with m.If(ends & buffered[tier] & error & 0):",
-        check="bus-accesses-1-buffered",
-        finds=("late_error_traps",),
-    ),
-    Plant(
-        name="buffered-store-always-fails",
-        module="backend.bus",
-        text="with m.If(ends & buffered[tier] & error & ~muted[tier]):",
-        bug="with m.If(ends & buffered[tier] & (error | ~loads[tier])):",
-        check="bus-accesses-1-buffered",
-        finds=("access_fault_has_an_error",),
-    ),
-    Plant(
-        name="another-access-takes-the-word",
-        module="backend.execute",
-        text="& self.same_access & ~(executed.valid & follows)",
-        bug="& ~(executed.valid & follows)",
-        check="changed-accesses",
-        finds=("is_its_own",),
-    ),
-    Plant(
-        name="access-behind-the-new-instruction-takes-the-word",
-        module="backend.execute",
-        text="& self.same_access & ~(executed.valid & follows)",
-        bug="& self.same_access & ~(executed.valid & executed.collects & follows)",
-        check="changed-accesses",
-        finds=("held_up_by_nothing", "is_its_own"),
-    ),
-    Plant(
-        name="abandoned-access-stays",
-        module="backend.bus",
-        text="with m.Elif(abandoned):",
-        bug="with m.Elif(abandoned & (state != SlotState.DONE)):",
-        check="changed-accesses",
-        finds=("held_up_by_nothing",),
-    ),
-    Plant(
-        name="abandoned-access-is-forgotten-on-the-bus",
-        module="backend.bus",
-        text="with m.If(ends | (state == SlotState.DONE)):",
-        bug="with m.If(ends | (state != SlotState.IDLE)):",
-        check="changed-accesses",
-        finds=("made_behind_the_last",),
     ),
     Plant(
         name="another-division-takes-the-quotient",
@@ -395,5 +295,5 @@ _OF_TIERS = [
     ),
 ]
 PLANTS: dict[str, Plant] = {
-    plant.name: plant for plant in (*OF_INSTRUCTIONS, *_OF_TIERS, *OF_CACHES)
+    plant.name: plant for plant in (*OF_INSTRUCTIONS, *_OF_TIERS, *OF_BUS, *OF_CACHES)
 }

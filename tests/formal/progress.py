@@ -16,6 +16,7 @@ CLEARED = (
     *("tiers.waiting", "tiers.ceilings", "csrs.posted", "csrs.buffered", "csrs.sharing"),
     *("csrs._enabled", "csrs.enable_mei", "csrs.enable_mti", "csrs.enable_msi"),
     *("line_unit.masks", "line_unit.edges", "line_unit.latched", "line_unit.priorities"),
+    *("bus.states", "bus.failed"),
 )
 #: Most cycles in which a tier that may issue shows nothing.
 IDLE_CYCLES = 12
@@ -42,7 +43,8 @@ def reset(bench: Bench) -> None:
     activity = (core.wb_cyc, core.dmem_write_mask, core.issue_valid, core.retire_valid, core.wake)
     bench.prove("nothing_goes_on", first_cycle, ~Cat(activity).any())
     tiers = bench.params.tiers
-    widths = COMMON | {name: width * tiers for name, width in PER_TIER.items()}
+    per_tier = PER_TIER | {"bus.states": 2, "bus.failed": 1}
+    widths = COMMON | {name: width * tiers for name, width in per_tier.items()}
     left = Cat(bench.watch(f"core.{name}", widths[name]) for name in CLEARED)
     bench.prove("nothing_is_left_set", first_cycle, left == 0)
     issued = bench.held(core.issue_valid, name="issued_before") | core.issue_valid

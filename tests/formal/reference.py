@@ -246,6 +246,11 @@ def is_word(insn: Value, encoding: tuple[int, int]) -> Value:
     return (insn & mask) == match
 
 
+def written(operation: Value, before: Value, source: Value) -> Value:
+    """What a CSR instruction makes of a CSR; the operation is bits 13:12 of its word."""
+    return Mux(operation == 2, before | source, Mux(operation == 3, before & ~source, source))
+
+
 def is_csr(insn: Value) -> Value:
     """The word is one of the six CSR instructions."""
     return (insn[:7] == 0x73) & (insn[12:14] != 0)

@@ -187,6 +187,8 @@ def _solve(check: Check, solver: str | None, plant: str | None) -> Verdict:
     text = (folder / "design.il").read_text()
     verdict.properties = sorted(set(re.findall(rf"cell \$check \\cell__{PROVED}(\S+)", text)))
     triggers = sorted(set(re.findall(rf"cell \$check \\cell__{COVERED}(\S+)", text)))
+    if not verdict.properties:
+        raise RuntimeError(f"there is no property of {check.name} in {folder / 'design.il'}")
     # What a cover from reset does not show: that there is a state to begin with.
     from_any = ["--noinit", "--smtc", "start.smtc", "--presat"]
     runs = [["-t", str(check.depth + 1)]]

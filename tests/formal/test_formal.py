@@ -75,6 +75,14 @@ def test_a_file_that_cannot_be_written_is_named_before_anything_is_proved(monkey
     assert "can't be written" in done.output
 
 
+def test_a_check_without_a_property_is_an_error(monkeypatch, tmp_path):
+    (tmp_path / "design.il").write_text("module \\top\nend\n")
+    monkeypatch.setattr(solving, "write_design", lambda check, plant: tmp_path)
+    monkeypatch.setattr(solving, "_smtbmc", lambda *_: pytest.fail("began to prove"))
+    with pytest.raises(RuntimeError, match="there is no property of reset in"):
+        solve(CHECKS["reset"])
+
+
 @needs_solver
 @pytest.mark.slow
 def test_assumptions_that_contradict_each_other_prove_nothing(monkeypatch):

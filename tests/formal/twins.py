@@ -17,6 +17,7 @@ from tierv.rtl.isa import csr_addresses
 
 from .bench import IMEM, Bench, one_of, small_core
 from .check import Check, Method
+from .priority import waiting_top
 from .relation import ROWS, SHARED_CSRS, Side, related
 
 CSR = csr_addresses()
@@ -25,12 +26,12 @@ CSR = csr_addresses()
 class Twins:
     """Two cores that differ in what their lower tiers do."""
 
-    def __init__(self, tiers: int, **options) -> None:
-        self.bench = Bench(small_core(tiers, **options))
+    def __init__(self, tiers: int, *, program: dict[int, int] | None = None, **options) -> None:
+        self.bench = Bench(small_core(tiers, **options), program=program)
         bench = self.bench
         self.top = tiers - 1
         first = bench.core
-        second = bench.add_core("other", {}, inputs={"lines": first.lines})
+        second = bench.add_core("other", program or {}, inputs={"lines": first.lines})
         self.cores = {"core": first, "other": second}
         words, loaded = bench.any_value(64, "urgent_words"), bench.any_value(32, "urgent_load")
         for name, core in self.cores.items():
@@ -60,8 +61,11 @@ class Twins:
             bench.assume(~(m_stage.valid & asks) | (m_stage.tier != self.top))
         bench.assume(first.timer[self.top] == second.timer[self.top])
 
-    def alike(self) -> None:
-        """The urgent tiers issue, wake, retire and write in the same cycles, and the same."""
+    def alike(self) -> dict[str, Value]:
+        """The urgent tiers issue, wake, retire and write in the same cycles, and the same.
+
+        Returns what they do, by its name.
+        """
         bench = self.bench
         views = []
         for core in self.cores.values():
@@ -84,9 +88,10 @@ class Twins:
                 }
             )
         first, second = views
-        for name in first:
-            trigger = Value.cast(first[name]).any()
+        does = {name: Value.cast(view).any() for name, view in first.items()}
+        for name, trigger in does.items():
             bench.prove(name, trigger, first[name] == second[name], seen=False)
+        return does
 
     def related(self) -> Value:
         """The relation holds; it is assumed at the start and proved from there."""
@@ -112,11 +117,18 @@ class Twins:
 
 
 def _bench(twins: Twins) -> Bench:
-    twins.alike()
-    bench, core = twins.bench, twins.bench.core
-    issues = core.issue_valid & (core.issue_tier == twins.top)
-    bench.cover("related_though_parted", twins.related() & twins.parted() & issues)
-    return bench
+    issues = twins.alike()["issues"]
+    twins.bench.cover("related_though_parted", twins.related() & twins.parted() & issues)
+    return twins.bench
+
+
+def _reached() -> Bench:
+    twins = Twins(2, program=waiting_top())
+    does = twins.alike()
+    parted = twins.bench.named(twins.related() & twins.parted(), "related_though_parted")
+    for name, trigger in does.items():
+        twins.bench.cover(f"{name}_though_parted", parted & trigger)
+    return twins.bench
 
 
 def twin_check(name: str, claim: str, twins: type[Twins], *, short: bool = False) -> Check:
@@ -135,5 +147,13 @@ def twin_check(name: str, claim: str, twins: type[Twins], *, short: bool = False
 CHECKS = [
     twin_check(
         "twins", "cycle by cycle and for ever, whatever their lower tiers do", Twins, short=True
+    ),
+    Check(
+        name="twins-reached",
+        claim="the urgent tiers of two such cores issue, wake, retire and write, beside others that"
+        " differ",
+        build=_reached,
+        depth=8,
+        cover_depth=26,
     ),
 ]

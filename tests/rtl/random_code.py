@@ -16,6 +16,8 @@ BUS_BASE = 0x4000_0000
 BUS_BYTES = 0x1_0000
 #: Nothing answers from one address to the other, neither here nor in Spike.
 UNMAPPED = ((0x5000_0000, 0x9000_0000), (0xA000_0000, 0xF000_0000))
+#: Nor here, where a core with caches asks its memory: stores that fail do so late in every mode.
+UNMAPPED_CACHED = (0x4020_0000, 0x5000_0000)
 #: Where a tier puts code on the bus, from its BUS register on; no other store goes there.
 BUS_CODE = 0x300
 SHARED_BYTES = 256
@@ -113,9 +115,9 @@ class StraightLine:
             choices.append(self._bits_word(rng.choice(self._missing)))
         return rng.choice(choices)
 
-    def _unmapped(self) -> int:
-        """The address of a word that is nowhere."""
-        first, last = self._rng.choice(UNMAPPED)
+    def _unmapped(self, *more: tuple[int, int]) -> int:
+        """The address of a word that is nowhere, in one of these ranges too."""
+        first, last = self._rng.choice(UNMAPPED + more)
         return self._rng.randrange(first, last, 4)
 
     def _emit_some(self, most: int) -> int:

@@ -19,6 +19,7 @@ from random_code import (
     MSTATUS_MIE,
     RETURN,
     TARGET,
+    UNMAPPED_CACHED,
 )
 from random_tiers import TierPieces
 
@@ -218,7 +219,7 @@ class Pieces(TierPieces):
         """Let a buffered access fail while there can be no interrupt; its trap comes later."""
         rng = self._rng
         address, other = rng.sample(FREE, 2)
-        self._li(address, self._unmapped())
+        self._li(address, self._unmapped(UNMAPPED_CACHED))
         self._emit(
             rv.csr("csrrci", TARGET, CSR["mstatus"], MSTATUS_MIE),
             rv.csr("csrrwi", 0, CSR["mbusmode"], 1 | rng.choice((0, 2))),

@@ -290,7 +290,8 @@ class Reference:
             self._csrs.wrote(tier, m_cycle(step), word, address, source, value)
 
     def _check_reads(self, step: dict[str, int], state, fail) -> None:
-        """The instruction itself, the registers that it reads, and what it loads from where."""
+        """The instruction itself, the registers that it reads, what it loads from where, and the
+        bytes that it stores."""
         pc, word = step["pc"], step["instruction"]
         if word != self._spike.word(pc):
             fail("the instruction", word, self._spike.word(pc))
@@ -301,11 +302,18 @@ class Reference:
             value = state.XPR[register] & 0xFFFF_FFFF
             if step[f"{name}_value"] != value:
                 fail(f"the value of {name}", step[f"{name}_value"], value)
-        if step["read_mask"]:
-            address = step["rs1_value"] + offset(word) & 0xFFFF_FFFC
-            if step["memory_address"] != address:
-                fail("the address", step["memory_address"], address)
-            lanes, stored = lane_bits(step["read_mask"]), self._spike.word(address)
+        opcode = word & 0x7F
+        address, bytes_ = step["rs1_value"] + offset(word) & 0xFFFF_FFFF, 0
+        if opcode in (LOAD, STORE):
+            bytes_ = (1 << (1 << (word >> 12 & 3))) - 1 << (address & 3)
+            if step["memory_address"] != address & ~3:
+                fail("the address", step["memory_address"], address & ~3)
+        for name, kind in (("read_mask", LOAD), ("write_mask", STORE)):
+            accessed = bytes_ if opcode == kind else 0
+            if step[name] != accessed:
+                fail(f"the {name}", step[name], accessed)
+        if opcode == LOAD:
+            lanes, stored = lane_bits(bytes_), self._spike.word(address & ~3)
             if (step["memory_read"] ^ stored) & lanes:
                 fail("the word loaded", step["memory_read"] & lanes, stored & lanes)
 

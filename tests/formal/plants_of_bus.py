@@ -1,0 +1,125 @@
+"""Planted bugs of accesses to the bus."""
+
+from __future__ import annotations
+
+from .planting import Plant
+
+PLANTS = [
+    Plant(
+        name="transaction-is-abandoned",
+        module="backend.bus",
+        text="with m.If(~active | finishes):",
+        bug="with m.If(~active | finishes | self.open):",
+        check="wishbone",
+        # Or what the induction supposes beside them: the solver chooses what it shows.
+        finds=(
+            *("stays", "wb_adr_stays", "wb_we_stays", "wb_sel_stays", "wb_dat_w_stays"),
+            "fetch_asks",
+        ),
+        short=True,
+    ),
+    Plant(
+        name="bus-is-kept-for-less-urgent-tiers",
+        module="backend.bus",
+        text="(waiting & may_begin).any()",
+        bug="waiting.any()",
+        check="wishbone",
+        finds=("more_urgent_follows",),
+    ),
+    Plant(
+        name="bus-error-is-overlooked",
+        module="backend.execute",
+        text="access_fault = remote & ~buffered & done & bit(self.bus_error, x.tier)",
+        bug="access_fault = C(0)",
+        check="bus-accesses-1",
+        finds=("then_its_instruction",),
+    ),
+    Plant(
+        name="buffered-access-is-lost",
+        module="backend.commit",
+        text="& Mux(i.buffered, ~waits_for_slot, bit(self.bus_idle & ~self.interrupt, i.tier))",
+        bug="& ~i.buffered & bit(self.bus_idle & ~self.interrupt, i.tier)",
+        check="bus-accesses-1-buffered",
+        finds=("owed_is_open",),
+    ),
+    Plant(
+        name="tiers-share-a-bus-slot",
+        module="backend.bus",
+        text="slot_write.addr.eq(self.tier)",
+        bug="slot_write.addr.eq(0)",
+        check="bus-accesses-2",
+        finds=("then_its_instruction",),
+    ),
+    Plant(
+        name="precise-store-does-not-wait",
+        module="backend.execute",
+        text="buffered = bit(self.buffered, x.tier)\n",
+        bug="buffered = bit(self.buffered, x.tier) | control.store\n",
+        check="bus-accesses-1",
+        finds=("owed_if_buffered",),
+    ),
+    Plant(
+        name="error-of-a-buffered-access-is-lost",
+        module="backend.bus",
+        text="with m.If(ends & buffered[tier] & error & ~muted[tier]):",
+        bug="with m.If(ends & buffered[tier] & error & 0):",
+        check="bus-accesses-1-buffered",
+        finds=("late_error_traps",),
+    ),
+    Plant(
+        name="buffered-store-always-fails",
+        module="backend.bus",
+        text="with m.If(ends & buffered[tier] & error & ~muted[tier]):",
+        bug="with m.If(ends & buffered[tier] & (error | ~loads[tier])):",
+        check="bus-accesses-1-buffered",
+        finds=("access_fault_has_an_error",),
+    ),
+    Plant(
+        name="another-access-takes-the-word",
+        module="backend.execute",
+        text="& self.same_access & ~(executed.valid & follows)",
+        bug="& ~(executed.valid & follows)",
+        check="changed-accesses",
+        finds=("is_its_own",),
+    ),
+    Plant(
+        name="access-behind-the-new-instruction-takes-the-word",
+        module="backend.execute",
+        text="& self.same_access & ~(executed.valid & follows)",
+        bug="& self.same_access & ~(executed.valid & executed.collects & follows)",
+        check="changed-accesses",
+        finds=("held_up_by_nothing", "is_its_own"),
+    ),
+    Plant(
+        name="abandoned-access-stays",
+        module="backend.bus",
+        text="with m.Elif(abandoned):",
+        bug="with m.Elif(abandoned & (state != SlotState.DONE)):",
+        check="changed-accesses",
+        finds=("held_up_by_nothing",),
+    ),
+    Plant(
+        name="abandoned-access-is-forgotten-on-the-bus",
+        module="backend.bus",
+        text="with m.If(ends | (state == SlotState.DONE)):",
+        bug="with m.If(ends | (state != SlotState.IDLE)):",
+        check="changed-accesses",
+        finds=("made_behind_the_last",),
+    ),
+    Plant(
+        name="error-of-one-tier-traps-all",
+        module="backend.bus",
+        text="    self.failed[tier].eq(1),",
+        bug="    self.failed.eq(-1),",
+        check="twins",
+        finds=("core_failed", "other_failed"),
+    ),
+    Plant(
+        name="reset-leaves-an-error",
+        module="backend.bus",
+        text="errors = Signal(tiers)",
+        bug="errors = Signal(tiers)\n        self.failed._reset_less = True",
+        check="reset",
+        finds=("nothing_is_left_set",),
+    ),
+]
