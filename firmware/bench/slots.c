@@ -5,7 +5,8 @@
 void background(uint32_t *memory) __attribute__((noreturn));
 
 static uint32_t memory[16];
-static uint32_t copied[WORDS];
+/* The bench looks what is in here at the end. */
+uint32_t copied[WORDS];
 
 /* A word is stored when the next one has been asked for. */
 static inline void copy(void)
@@ -30,12 +31,6 @@ static inline void service(void)
 
 int main(void)
 {
-    copy();
-    for (uint32_t word = 0; word < WORDS; word++) {
-        if (copied[word] != (DEVICE_DATA / 4 + word) * 0x9e3779b1u) {
-            bench_exit(1);
-        }
-    }
     start();
     background(memory);
 }

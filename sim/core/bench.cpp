@@ -5,14 +5,14 @@
 #include <iomanip>
 #include <stdexcept>
 
+#include "exit_status.h"
+
 #if VM_COVERAGE
 #include "verilated_cov.h"
 #endif
 
 namespace {
 
-// A failure's exit status is its number, up to this one.
-constexpr uint32_t kMostFailure = 123;
 // How much rarer lines are from the calm cycle on.
 constexpr unsigned kCalmFactor = 16;
 
@@ -66,8 +66,7 @@ Bench::Bench(const Options& options)
       latencies_(options.raises.size(), -1),
       trap_latencies_(options.raises.size(), -1),
       trace_(options.trace) {
-    for (const auto& [base, size] : options.memories)
-        memory_.add(static_cast<uint32_t>(base), static_cast<uint32_t>(size));
+    for (const auto& [base, size] : options.memories) memory_.add(base, size);
     if (!options.events.empty()) events_.emplace(options.events);
     if (!options.wave.empty()) {
         Verilated::traceEverOn(true);
@@ -375,7 +374,7 @@ int Bench::run(const Program& program) {
     if (!options_.coverage.empty()) write_coverage();
     switch (end_) {
         case End::kExit:
-        case End::kToHost: return static_cast<int>(std::min(code_, kMostFailure));
+        case End::kToHost: return exit_status(code_);
         default: return kLimitStatus;
     }
 }

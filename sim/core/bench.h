@@ -26,7 +26,8 @@ class Bench {
 
     struct Options {
         uint64_t cycles = 10'000'000;
-        std::vector<std::pair<uint64_t, uint64_t>> memories;
+        // Bases and sizes in bytes, multiples of 4 that are at most 2**32 together.
+        std::vector<std::pair<uint32_t, uint32_t>> memories;
         uint32_t console = 0xf0000000;
         bool has_tohost = false;
         uint32_t tohost = 0;

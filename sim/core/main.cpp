@@ -51,6 +51,19 @@ struct Job {
     Sweep sweep;
 };
 
+// BASE:SIZE
+std::pair<uint32_t, uint32_t> memory_of(const std::string& text) {
+    const size_t colon = text.find(':');
+    if (colon == std::string::npos)
+        throw std::invalid_argument("memory must be BASE:SIZE, not " + text);
+    const uint64_t base = number(text.substr(0, colon)), size = number(text.substr(colon + 1));
+    constexpr uint64_t kEnd = 1ull << 32;
+    if (base % 4 || size % 4 || base >= kEnd || size >= kEnd || base + size > kEnd)
+        throw std::invalid_argument(
+            "memory must be multiples of 4 below 2**32 and not go beyond, not " + text);
+    return {static_cast<uint32_t>(base), static_cast<uint32_t>(size)};
+}
+
 Job parse(int argc, char** argv) {
     enum { kCycles = 1, kMemory, kConsole, kTohost, kSignature, kTrace, kEvents, kWait, kPeriod,
            kTimer, kCalm, kPulse, kSeed, kWave, kResult, kSweep, kSweepTiers,
@@ -83,15 +96,7 @@ Job parse(int argc, char** argv) {
     for (int code; (code = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
         switch (code) {
             case kCycles: options.cycles = number(optarg); break;
-            case kMemory: {
-                const std::string text = optarg;
-                const size_t colon = text.find(':');
-                if (colon == std::string::npos)
-                    throw std::invalid_argument("memory must be BASE:SIZE, not " + text);
-                options.memories.emplace_back(number(text.substr(0, colon)),
-                                              number(text.substr(colon + 1)));
-                break;
-            }
+            case kMemory: options.memories.push_back(memory_of(optarg)); break;
             case kConsole: options.console = word(optarg); break;
             case kTohost:
                 options.has_tohost = true;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +17,14 @@ from .kernels import COREMARKS, SPEEDS, coremark_per_mhz, dmips_per_mhz, run_cor
 from .model import build
 from .nested import LEVELS, measure_nested
 from .program import Context
-from .run import Core
+from .run import Core, RunError
 from .slots import measure_slots
 
 Row = dict[str, Any]
 #: Nests and copies for each thousand interrupts of a case.
 _NESTS, _COPIES = 0.1, 0.2
+#: Of anything that a user may choose.
+_MOST = (1 << 31) - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +44,8 @@ class Settings:
     def __post_init__(self) -> None:
         for name, least in (("interrupts", 20), ("seed", 0), ("iterations", 1)):
             value = getattr(self, name)
-            if not least <= value < 1 << 31:
-                raise ValueError(f"{name} must be {least} or more, not {value!r}")
+            if not least <= value <= _MOST:
+                raise ValueError(f"{name} must be {least} to {_MOST}, not {value!r}")
 
 
 def _idiom(core: Core) -> str:
@@ -77,6 +79,7 @@ def _kernel_rows(core: Core, settings: Settings) -> list[Row]:
             row[SPEEDS[name]] = dmips_per_mhz(time.cycles)
         if name in COREMARKS:
             row[SPEEDS[name]] = coremark_per_mhz(time, settings.iterations)
+            row["crcfinal"] = time.crcfinal
         rows.append(row)
     return rows
 
@@ -96,7 +99,7 @@ def _interrupt_row(
         "interrupts": len(found.first),
         "instructions": int(found.instructions.max()),
     }
-    for name in ("first", "store", "back", "taken", "lost"):
+    for name in ("first", "store", "pin", "back", "taken", "lost"):
         values = getattr(found, name)
         if values is not None:
             row |= _spread_columns(name, values)
@@ -200,6 +203,17 @@ def _jobs(settings: Settings) -> Iterator[tuple[str, Callable[[], list[Row]]]]:
         )
 
 
+def check_coremarks(rows: Iterable[Row]) -> None:
+    """Raises ``RunError`` if CoreMark's last CRC depends on the core or on the compiler's flags.
+
+    What it must be is known for some numbers of iterations only.
+    """
+    ends = {row["crcfinal"]: row for row in rows if "crcfinal" in row}
+    if len(ends) > 1:
+        found = (f"{crc} ({row['kernel']} on {row['core']})" for crc, row in ends.items())
+        raise RunError(f"CoreMark's crcfinal is not always the same: {', '.join(found)}")
+
+
 def measure_all(settings: Settings, tell: Callable[[str], None]) -> list[Row]:
     """Rows of all parts, in the same order whatever ends first.
 
@@ -215,4 +229,6 @@ def measure_all(settings: Settings, tell: Callable[[str], None]) -> list[Row]:
         return rows
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return [row for rows in pool.map(do, _jobs(settings)) for row in rows]
+        found = [row for rows in pool.map(do, _jobs(settings)) for row in rows]
+    check_coremarks(found)
+    return found

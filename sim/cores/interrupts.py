@@ -6,6 +6,8 @@ Definitions, the same for every core. Cycle 0 is the first one in which the core
   execute of VexRiscv, ID/EX of Ibex, the cycle behind the launch in PicoRV32). A jump in a table of
   vectors is not yet the handler's first.
 - *store*: the cycle in which the handler's first store is on the port of the core's bus.
+- *pin*: the first cycle in which an output pin that it sets is changed, behind the last one of its
+  access.
 - *back*: the cycle in which the interrupted program retires its first instruction behind the
   handler's last.
 - *taken*: cycles in which the interrupted program retires nothing because of the handler: the gaps
@@ -66,6 +68,7 @@ class Latencies:
 
     first: np.ndarray
     store: np.ndarray
+    pin: np.ndarray
     back: np.ndarray
     taken: np.ndarray
     #: Instructions of the handler.
@@ -148,7 +151,7 @@ def examine(core: Core, program: Program, result: Run, period: int | None) -> La
     firsts = np.searchsorted(executed, rises)
     entered = executed if core.context is Context.TIERS else entries(program, trace)
     entered = entered[np.searchsorted(entered, rises)]
-    stores = result.stores_to(DevicePage.LOWER)
+    stores, written = (find(DevicePage.LOWER) for find in (result.stores_to, result.written_to))
     if len(stores) != len(rises):
         raise RunError(f"{len(rises)} rises on {core.name}, but {len(stores)} were served")
     columns = []
@@ -163,6 +166,7 @@ def examine(core: Core, program: Program, result: Run, period: int | None) -> La
             (
                 entered[index] - rises[index],
                 stores[index] - rises[index],
+                written[index] + 1 - rises[index],
                 times[-1] - rises[index],
                 gaps[np.diff(programs) > 1].sum(),
                 firsts[index + 1] - firsts[index],

@@ -67,10 +67,13 @@ class DevicePage(enum.IntEnum):
 
 
 DEVICE_BASE = 0xF000_0000
+#: The word that a load from ``DevicePage.DATA`` on gives is so many times its number in the page:
+#: no pattern.
+_DATA_FACTOR = 0x9E37_79B1
 
 _HARNESS = Path(__file__).resolve().parent / "harness"
 #: Sources in common with the bench of the core alone.
-_SHARED = (CORE_SOURCES / "memory.h", CORE_SOURCES / "memory.cpp")
+_SHARED = tuple(CORE_SOURCES / name for name in ("memory.cpp", "memory.h", "exit_status.h"))
 _VERILATOR_FLAGS = (*VERILATE_FAST, "--public-ignore", "--prefix", "Vcore")
 
 
@@ -207,6 +210,12 @@ def ibex() -> Hardware:
     )
 
 
+def device_words(count: int) -> list[int]:
+    """What the first words of the page's data are."""
+    first = DevicePage.DATA // 4
+    return [number * _DATA_FACTOR & 0xFFFF_FFFF for number in range(first, first + count)]
+
+
 def device_header() -> str:
     """``bench_device.h``, for the programs and for the bench."""
     offsets = "".join(f"#define DEVICE_{item.name} {item.value:#x}\n" for item in DevicePage)
@@ -215,6 +224,7 @@ def device_header() -> str:
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H
 #define DEVICE_BASE {DEVICE_BASE:#x}
+#define DEVICE_DATA_FACTOR {_DATA_FACTOR:#x}
 {offsets}
 #define IMEM_BASE {IMEM.base:#x}
 #define IMEM_BYTES {IMEM.size_bytes:#x}
@@ -267,4 +277,4 @@ def _compile(hardware: Hardware, folder: Path, program: Path) -> None:
     include = (generated, _HARNESS, CORE_SOURCES, SHARED_SOURCES)
     flags = [*trace_defines(None), *(f"-I{path}" for path in include)]
     own = (_HARNESS / f"{name}.cpp" for name in ("main", "device", hardware.driver))
-    build_program(generated, (*own, _SHARED[1]), program, flags, ("-O3",))
+    build_program(generated, (*own, _SHARED[0]), program, flags, ("-O3",))

@@ -92,10 +92,14 @@ class Run:
     #: (cycle, instructions retired by then, offset, value) of each store to the bench's page, in
     #: the cycle in which it is first on the core's port.
     stores: np.ndarray
+    #: (cycle, offset) of each of them: the access's last cycle, behind which the page is changed.
+    written: np.ndarray
     #: (cycle, line) of each rise.
     rises: np.ndarray
     #: Retired instructions (``TRACE_DTYPE``), empty unless asked for.
     trace: np.ndarray
+    #: Words of the variable that was asked for, at the end.
+    variable: np.ndarray
 
     @property
     def marks(self) -> list[tuple[int, int, int]]:
@@ -107,21 +111,31 @@ class Run:
         """Cycles of the stores to one word of the page."""
         return self.stores[self.stores[:, 2] == offset][:, 0]
 
+    def written_to(self, offset: DevicePage) -> np.ndarray:
+        """Last cycles of the same stores."""
+        return self.written[self.written[:, 1] == offset][:, 0]
 
-def _events(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    stores, rises = [], []
+
+def _events(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    stores, written, rises, content = [], [], [], []
     for line in path.read_text().splitlines():
         kind, *words = line.split()
         cycle, instructions, first, second = map(int, words)
         if kind == "store":
             stores.append((cycle, instructions, first, second))
+        elif kind == "written":
+            written.append((cycle, first))
         elif kind == "rise":
             rises.append((cycle, first))
+        elif kind == "word":
+            content.append(second)
         else:
             raise RunError(f"line {first} rose in cycle {cycle} before it had been served")
     return (
         np.array(stores, np.int64).reshape(-1, 4),
+        np.array(written, np.int64).reshape(-1, 2),
         np.array(rises, np.int64).reshape(-1, 2),
+        np.array(content, np.int64),
     )
 
 
@@ -133,9 +147,12 @@ def run(
     rises: Rises | None = None,
     trace: bool = False,
     endless: bool = False,
+    variable: str | None = None,
     options: Sequence[str] = (),
 ) -> Run:
     """Run a program until it ends, or for so many cycles if it is ``endless``.
+
+    ``variable`` names an array whose words at the end are wanted.
 
     Raises ``RunError`` if it ends otherwise, with a status other than 0, or if a line rises again
     before it has been lowered; ``BuildError`` if the bench refuses the program.
@@ -146,6 +163,9 @@ def run(
         words = [*core.bus.options, "--cycles", str(cycles), "--events", str(events), *options]
         words += rises.options if rises else ()
         words += ["--trace", str(traced)] if trace else []
+        if variable:
+            symbol = program.symbol(variable)
+            words += ["--address", str(symbol.address), "--words", str(symbol.size // 4)]
         start = time.monotonic()
         done = subprocess.run(
             [executable, *words, program.path], capture_output=True, text=True, check=False
@@ -158,6 +178,6 @@ def run(
                 f"{program.path.name} on {core.name} ended with {done.returncode}"
                 f" after at most {cycles:,} cycles: {done.stdout.strip()}"
             )
-        stores, risen = _events(events)
+        stores, written, risen, content = _events(events)
         records = np.fromfile(traced, TRACE_DTYPE) if trace else np.empty(0, TRACE_DTYPE)
-    return Run(done.returncode, done.stdout, seconds, stores, risen, records)
+    return Run(done.returncode, done.stdout, seconds, stores, written, risen, records, content)

@@ -89,6 +89,21 @@ def test_no_exit_code_looks_like_success_or_like_the_bench_s_own(model, tmp_path
     assert (run.end, run.code, run.status) == (RunEnd.EXIT, word, status)
 
 
+@pytest.mark.parametrize(
+    "memory",
+    ["0:0x1002", "2:0x1000", "0x100000000:0x1000", "0:0x100000000", "0xfffff000:0x1004"],
+)
+def test_a_memory_that_can_t_be_is_refused(model, program, memory):
+    message = f"memory must be multiples of 4 below 2\\*\\*32 and not go beyond, not {memory}"
+    with pytest.raises(BenchError, match=message):
+        model.run(program, *MEMORY, "--memory", memory)
+
+
+@pytest.mark.parametrize("memory", ["0:0", "0xfffff000:0x1000"])
+def test_a_memory_may_be_empty_or_end_where_addresses_do(model, program, memory):
+    assert model.run(program, *MEMORY, "--memory", memory).end is RunEnd.EXIT
+
+
 def test_a_bench_whose_caller_was_killed_ends(model, tmp_path):
     path = tmp_path / "endless.elf"
     path.write_bytes(rv.elf({BASE: struct.pack("<I", rv.jal(0, 0))}, BASE))

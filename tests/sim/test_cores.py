@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tierv.sim.cores import cores, interrupts, kernels
+from tierv.sim.cores import cores, interrupts, kernels, slots
 from tierv.sim.cores.interrupts import Background, Handler, held_interval, measure
 from tierv.sim.cores.model import Hardware, tierv_params
 from tierv.sim.cores.nested import LEVELS, measure_nested
@@ -75,6 +76,14 @@ def test_a_tier_s_first_instruction_issues_in_the_cycle_after_the_line():
         assert set(found.first - interrupts.ISSUE_TO_X_CYCLES) == {1}
 
 
+def test_a_pin_changes_behind_the_last_cycle_of_its_access():
+    for background, cycles in ((Background.LOCAL, 1), (Background.BUS, interrupts.BUS_CYCLES)):
+        found = measure(
+            cores.tierv(cores.USUAL_TIERS), Handler.LEAF, background, count=ARRIVALS, seed=SEED
+        )
+        assert set(found.pin - found.store) == {cycles}
+
+
 @pytest.mark.slow
 def test_a_tier_s_handler_takes_less_than_one_that_saves_registers():
     taken = [
@@ -127,10 +136,42 @@ def test_handlers_nest_as_deep_as_there_are_levels():
 
 
 def test_an_application_gets_the_slots_of_a_tier_that_waits_for_the_bus():
-    slots = measure_slots(cores.tierv(cores.USUAL_TIERS), count=50, seed=SEED)
-    assert slots.during_copies > 0.1
+    found = measure_slots(cores.tierv(cores.USUAL_TIERS), count=50, seed=SEED)
+    assert found.during_copies > 0.1
     # No access to the bus is shorter.
-    assert slots.copy_cycles > 4 * WORDS
+    assert found.copy_cycles > 4 * WORDS
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["now and then", "held"])
+@pytest.mark.parametrize(
+    "core", [cores.vexriscv("standard"), cores.ibex()], ids=lambda core: core.name
+)
+def test_a_peer_s_trap_handler_that_copies_saves_few_registers(core, held):
+    program = slots._program(core, sharing=False, held=held)
+    handler = program.symbol("handler")
+    assert handler.size > 4 * 2 * WORDS
+    words = (program.word(handler.address + offset) for offset in range(0, handler.size, 4))
+    # sw with the stack pointer as its base
+    saved = sum(word & 0x7F == 0x23 and word >> 12 & 7 == 2 and word >> 15 & 31 == 2
+                for word in words)  # fmt: skip
+    assert 0 < saved <= 6
+
+
+@pytest.mark.parametrize(
+    "core", [cores.tierv(cores.USUAL_TIERS), cores.vexriscv("standard")], ids=lambda core: core.name
+)
+def test_what_a_driver_has_copied_is_looked_at(core, monkeypatch, tmp_path):
+    assert measure_slots(core, count=5, seed=SEED).copy_cycles > 4 * WORDS
+    folder = shutil.copytree(slots.FIRMWARE / "bench", tmp_path / "bench")
+    driver = (folder / "slots.c").read_text()
+    # The word that comes last is lost again.
+    text = driver.replace("    copy();\n}", "    copy();\n    copied[WORDS - 1] = 0;\n}")
+    assert text != driver
+    (folder / "slots.c").write_text(text)
+    monkeypatch.setattr(slots, "FIRMWARE", tmp_path)
+    message = f"the driver on {core.name} has copied something else than the device gave"
+    with pytest.raises(RunError, match=message):
+        measure_slots(core, count=5, seed=SEED)
 
 
 @pytest.mark.slow
@@ -165,6 +206,7 @@ def test_a_program_that_does_not_end_is_an_error():
         (["--line", "32"], "there are lines 0 to 31"),
         (["--shortest", "9", "--longest", "8"], "--shortest must be 1 to --longest"),
         (["--ram-cycles", "0"], "an access takes 1 to 1000 cycles, not 0"),
+        (["--address", "2"], "--address must be a multiple of 4"),
         (["--count", "x"], "a number must be given, not 'x'"),
         (["--line", str(1 << 32)], f"must be below 2\\*\\*32, not '{1 << 32}'"),
     ],

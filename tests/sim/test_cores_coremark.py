@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tierv.sim.cores import cores, kernels
+from tierv.sim.cores.bench import check_coremarks
 from tierv.sim.cores.run import RunError
 
 HEADER = """
@@ -102,6 +103,24 @@ def test_a_wrong_result_is_named(checkout):
     (checkout / "core_main.c").write_text(MAIN.replace("CRCLIST", "0xe715"))
     with pytest.raises(RunError, match="crclist on PicoRV32 is 0xe715, not 0xe714"):
         kernels.run_coremark(cores.picorv32(), checkout, 1)
+
+
+@pytest.mark.parametrize(("iterations", "wanted"), [(1, "0xe714"), (2, "0x72be"), (10, "0xfcaf")])
+def test_a_wrong_result_behind_the_first_iteration_is_named(checkout, iterations, wanted):
+    with pytest.raises(RunError, match=f"crcfinal on PicoRV32 is 0x.*, not {wanted}"):
+        kernels.run_coremark(cores.picorv32(), checkout, iterations)
+
+
+def test_all_cores_must_find_the_same_if_it_is_not_known_what():
+    rows = [
+        {"kernel": "crc", "core": "A"},
+        {"kernel": "coremark", "core": "A", "crcfinal": "0x2e87"},
+        {"kernel": "coremark", "core": "B", "crcfinal": "0x2e87"},
+    ]
+    check_coremarks(rows)
+    rows.append({"kernel": "coremark tuned", "core": "B", "crcfinal": "0x2e86"})
+    with pytest.raises(RunError, match=r"0x2e86 \(coremark tuned on B\)"):
+        check_coremarks(rows)
 
 
 def test_another_folder_is_refused(tmp_path, checkout):

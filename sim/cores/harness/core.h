@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 
 #include "device.h"
 #include "memory.h"
@@ -29,6 +30,12 @@ class Core {
     // Everything that happens in one cycle before its edge; true if an instruction retires.
     virtual bool settle(uint32_t lines, Retired& retired) = 0;
     virtual void clock() = 0;
+    // A word of data when the run is over; of `memory`, but for a core that has memories of its own.
+    virtual uint32_t peek(Memory& memory, uint32_t address) {
+        Region* region = memory.find(address);
+        if (!region) throw std::runtime_error("the words that are wanted are not in data memory");
+        return memory.read(*region, address);
+    }
 };
 
 // The memory holds the program already.

@@ -1,14 +1,18 @@
 #include "device.h"
 
+#include <cstdio>
+
+#include "exit_status.h"
+
 namespace {
 
 constexpr uint64_t kNever = ~0ull;
-// Words that a driver can read from the device: any function of the address that has no pattern.
-uint32_t data_word(uint32_t offset) { return (offset >> 2) * 0x9e3779b1u; }
+// Words that a driver can read from the device.
+uint32_t data_word(uint32_t offset) { return (offset >> 2) * DEVICE_DATA_FACTOR; }
 
 }  // namespace
 
-Device::Device(const RiseSchedule& schedule, std::FILE* events)
+Device::Device(const RiseSchedule& schedule, std::ostream& events)
     : schedule_(schedule),
       events_(events),
       next_rise_(schedule.count ? schedule.first : kNever),
@@ -22,8 +26,7 @@ uint64_t Device::random() {
 }
 
 void Device::note(const char* kind, uint32_t first, uint32_t second) {
-    std::fprintf(events_, "%s %llu %llu %u %u\n", kind, static_cast<unsigned long long>(cycle_),
-                 static_cast<unsigned long long>(retired_), first, second);
+    events_ << kind << ' ' << cycle_ << ' ' << retired_ << ' ' << first << ' ' << second << '\n';
 }
 
 void Device::advance(uint64_t cycle, uint64_t retired) {
@@ -52,10 +55,12 @@ uint32_t Device::read(uint32_t address) const {
 }
 
 void Device::write(uint32_t address, uint32_t data) {
-    switch (address & 0xfff) {
+    const uint32_t offset = address & 0xfff;
+    note("written", offset, data);
+    switch (offset) {
         case DEVICE_EXIT:
             ended_ = true;
-            status_ = static_cast<int>(data & 0xff);
+            status_ = exit_status(data);
             break;
         case DEVICE_PUTC: std::putchar(static_cast<int>(data & 0xff)); break;
         case DEVICE_RAISE: lines_ |= data; break;

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <string>
+#include <ostream>
 
 #include "bench_device.h"
 
@@ -22,12 +21,12 @@ struct RiseSchedule {
 class Device {
    public:
     // Rises, marks and stores go to `events` as lines of text.
-    Device(const RiseSchedule& schedule, std::FILE* events);
+    Device(const RiseSchedule& schedule, std::ostream& events);
 
     static bool holds(uint32_t address) { return (address & ~0xfffu) == DEVICE_BASE; }
     // A store is on the port for the first time; `cycle` is the current one.
     void offered(uint32_t address, uint32_t data);
-    // The access is carried out.
+    // The access is carried out: this is its last cycle.
     uint32_t read(uint32_t address) const;
     void write(uint32_t address, uint32_t data);
 
@@ -42,7 +41,7 @@ class Device {
     uint64_t random();
 
     RiseSchedule schedule_;
-    std::FILE* events_;
+    std::ostream& events_;
     uint64_t cycle_ = 0, retired_ = 0;
     uint64_t next_rise_, next_fall_ = 0, random_state_;
     uint32_t lines_ = 0, seen_ = 0;

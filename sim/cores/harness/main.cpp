@@ -2,12 +2,14 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <stdexcept>
 #include <string>
 
 #include "core.h"
+#include "files.h"
 #include "number.h"
 #include "port.h"
 #include "trace_record.h"
@@ -20,18 +22,22 @@ const char kUsage[] = R"(usage: core_run [options] PROGRAM.elf
   --device-cycles N    an access to the bench's page takes N cycles (1)
   --shared             instructions and data share one bus
   --events FILE        write a line "KIND CYCLE INSTRUCTIONS A B" for each rise (A: the line), each
-                       store to the bench's page (offset, value), each rise that came too soon
+                       store to the bench's page (offset, value) when it is first on the port and
+                       when it is done, each rise that came too soon
+  --address A --words N  write there, at the end, N words of data (0) from A on (address, value)
   --trace FILE         write a record of every retired instruction (sim/cores/model.py)
   --line N --first CYCLE --count N --shortest N --longest N --pulse N --seed N
                        line N rises COUNT times (0), SHORTEST to LONGEST cycles apart at random,
                        and falls after PULSE cycles (0: when the program lowers it)
-exit status: what the program wrote to the exit register; 124 after --cycles; 125 for a mistake.
+exit status: what the program wrote to the exit register, and 123 for more than that; 124 after
+--cycles; 125 for a mistake.
 )";
 
 struct Options {
     uint64_t cycles = 10'000'000;
     BusCycles bus;
-    std::string events = "/dev/null", trace, program;
+    std::string events, trace, program;
+    uint32_t address = 0, words = 0;
     RiseSchedule schedule;
 };
 
@@ -44,14 +50,15 @@ unsigned cycles_of(const char* text) {
 
 Options parse(int argc, char** argv) {
     enum { kCycles = 1, kRam, kDevice, kShared, kEvents, kTrace, kLine, kFirst, kCount, kShortest,
-           kLongest, kPulse, kSeed, kHelp };
+           kLongest, kPulse, kSeed, kAddress, kWords, kHelp };
     const option known[] = {{"cycles", 1, nullptr, kCycles},     {"ram-cycles", 1, nullptr, kRam},
                             {"device-cycles", 1, nullptr, kDevice}, {"shared", 0, nullptr, kShared},
                             {"events", 1, nullptr, kEvents},     {"trace", 1, nullptr, kTrace},
                             {"line", 1, nullptr, kLine},         {"first", 1, nullptr, kFirst},
                             {"count", 1, nullptr, kCount},       {"shortest", 1, nullptr, kShortest},
                             {"longest", 1, nullptr, kLongest},   {"pulse", 1, nullptr, kPulse},
-                            {"seed", 1, nullptr, kSeed},         {"help", 0, nullptr, kHelp},
+                            {"seed", 1, nullptr, kSeed},         {"address", 1, nullptr, kAddress},
+                            {"words", 1, nullptr, kWords},       {"help", 0, nullptr, kHelp},
                             {}};
     Options options;
     RiseSchedule& rises = options.schedule;
@@ -70,6 +77,8 @@ Options parse(int argc, char** argv) {
             case kLongest: rises.longest = number(optarg); break;
             case kPulse: rises.pulse = number(optarg); break;
             case kSeed: rises.seed = number(optarg); break;
+            case kAddress: options.address = word(optarg); break;
+            case kWords: options.words = word(optarg); break;
             case kHelp: std::cout << kUsage; std::exit(0);
             default: throw std::invalid_argument("see --help");
         }
@@ -79,7 +88,15 @@ Options parse(int argc, char** argv) {
     if (rises.line > 31) throw std::invalid_argument("there are lines 0 to 31");
     if (rises.shortest < 1 || rises.longest < rises.shortest)
         throw std::invalid_argument("--shortest must be 1 to --longest");
+    if (options.address % 4) throw std::invalid_argument("--address must be a multiple of 4");
     return options;
+}
+
+std::string place(const Segment& segment) {
+    char text[64];
+    std::snprintf(text, sizeof text, "a part of 0x%zx bytes at 0x%08x", segment.bytes.size(),
+                  segment.address);
+    return text;
 }
 
 void load(Memory& memory, const Program& program) {
@@ -88,24 +105,18 @@ void load(Memory& memory, const Program& program) {
     for (const Segment& segment : program.segments()) {
         Region* region = memory.find(segment.address);
         if (!region || region->bytes.size() - (segment.address - region->base) < segment.bytes.size())
-            throw std::runtime_error("a part of the program is where no memory is");
+            throw std::runtime_error(place(segment) + " of the program is where no memory is");
         std::copy(segment.bytes.begin(), segment.bytes.end(),
                   region->bytes.begin() + (segment.address - region->base));
     }
-}
-
-std::FILE* open_file(const std::string& path) {
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    if (!file) throw std::runtime_error("cannot write " + path);
-    return file;
 }
 
 int run(const Options& options) {
     const Program program(options.program);
     Memory memory;
     load(memory, program);
-    std::FILE* events = open_file(options.events);
-    std::FILE* trace = options.trace.empty() ? nullptr : open_file(options.trace);
+    TextFile events(options.events);
+    RecordWriter trace(options.trace);
     Device device(options.schedule, events);
     const std::unique_ptr<Core> core = make_core(memory, device, options.bus);
     core->start(program);
@@ -115,20 +126,24 @@ int run(const Options& options) {
         Retired retired;
         if (core->settle(device.lines(), retired)) {
             instructions++;
-            if (trace) {
-                TraceRecord record{};
-                record.cycle = static_cast<uint32_t>(cycle);
-                record.pc = retired.pc;
-                record.tier = static_cast<uint16_t>(retired.tier);
-                record.age = static_cast<uint16_t>(retired.age < 0xffff ? retired.age : 0xffff);
-                std::fwrite(&record, sizeof record, 1, trace);
-            }
+            TraceRecord record{};
+            record.cycle = static_cast<uint32_t>(cycle);
+            record.pc = retired.pc;
+            record.tier = static_cast<uint16_t>(retired.tier);
+            record.age = static_cast<uint16_t>(retired.age < 0xffff ? retired.age : 0xffff);
+            trace.record(record);
         }
         core->clock();
     }
-    std::fclose(events);
-    if (trace) std::fclose(trace);
-    std::fflush(stdout);
+    for (uint32_t index = 0; index < options.words; index++) {
+        const uint32_t address = options.address + 4 * index;
+        events << "word " << cycle << ' ' << instructions << ' ' << address << ' '
+               << core->peek(memory, address) << '\n';
+    }
+    if (std::fflush(stdout) || std::ferror(stdout))
+        throw std::runtime_error("cannot write what the program prints");
+    events.close();
+    trace.close();
     return device.ended() ? device.status() : 124;
 }
 
