@@ -36,6 +36,9 @@
 /* Priorities, and how many: 15 is the most urgent; of equals the lower line goes first. */
 enum { IRQ_PRIORITIES = 16 };
 
+/* Those that applications begin with. A serial port has room for a few characters, the MAC for frames. */
+enum { IRQ_USUAL_PRIORITY = 8, IRQ_SERIAL_PRIORITY = 10 };
+
 /* Bytes of the name of a line, the end mark included. */
 enum { IRQ_NAME_BYTES = 12 };
 
@@ -113,6 +116,12 @@ bool irq_tier_serves(uint32_t tier);
 
 /* The line's entry, or NULL if nobody has registered it. Counts are the service's: read only. */
 const irq_line_t *irq_line(uint32_t line);
+
+/* How many interrupts the line has brought; 0 where nobody is told of them, and lines are asked again and again. */
+static inline uint32_t irq_count(const irq_line_t *line)
+{
+    return TIER_HAS_CSRS ? line->count : 0;
+}
 
 /* The line's name; "" if nobody has registered it. */
 const char *irq_name(uint32_t line);

@@ -15,8 +15,6 @@
 #endif
 
 enum {
-    USUAL_PRIORITY = 8,
-    SERIAL_PRIORITY = 10,
     RESULT_IDLE_CYCLES = 0,
     RESULT_CYCLES,
     RESULT_TIMER_INTERRUPTS,
@@ -80,9 +78,9 @@ int main(void)
 {
     network_init();
     idle_calibrate();
-    alarm_init(USUAL_PRIORITY);
-    network_line_init(USUAL_PRIORITY);
-    terminal_init(SERIAL_PRIORITY);
+    alarm_init(IRQ_USUAL_PRIORITY);
+    network_line_init(IRQ_USUAL_PRIORITY);
+    terminal_init(IRQ_SERIAL_PRIORITY);
     irq_start();
     report_mark(MARK_READY);
     if ((int32_t)(idle_clock() - start_cycle) >= 0) {

@@ -43,7 +43,7 @@ static void serve(void *context, bool pending)
 
 static uint32_t received_by(const serial_user_t *user, uint32_t port)
 {
-    return user->received != NULL ? user->received(port) : irq_line(serial_line(port))->count;
+    return user->received != NULL ? user->received(port) : irq_count(irq_line(serial_line(port)));
 }
 
 /* Units of the line, whoever has had the port. */

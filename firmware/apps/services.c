@@ -125,18 +125,14 @@ static void bind_sockets(void)
     (void)udp_bind_service(&network, &fast_echo_socket, PORT_FAST_ECHO);
 }
 
-/* Every line has this priority until it is given another: the lower number goes first. But a serial port
- * has room for a few characters, and the MAC for frames. */
-enum { USUAL_PRIORITY = 8, SERIAL_PRIORITY = 10 };
-
 static void register_lines(void)
 {
-    alarm_init(USUAL_PRIORITY);
-    network_line_init(USUAL_PRIORITY);
+    alarm_init(IRQ_USUAL_PRIORITY);
+    network_line_init(IRQ_USUAL_PRIORITY);
     share_init();
     uart_init(&console);
-    (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, USUAL_PRIORITY);
-    terminal_init(SERIAL_PRIORITY);
+    (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, IRQ_USUAL_PRIORITY);
+    terminal_init(IRQ_SERIAL_PRIORITY);
 #if LIN_NODES > 0
     lin_init();
 #endif
@@ -190,8 +186,10 @@ int main(void)
     latency_trial();
 #endif
     for (;;) {
-        bool datagrams = echo_datagrams() | source_service(&source_socket)
-                         | remote_service();
+        bool datagrams = echo_datagrams();
+        datagrams |= remote_service();
+        /* Last, for it takes every packet that has come home. */
+        datagrams |= source_service(&source_socket);
         bool bytes = serve_terminal();
         if (datagrams) {
             context_run_protocol();

@@ -16,9 +16,6 @@
 #include "irq.h"
 #include "report.h"
 
-/* The lower number goes first; a serial port has room for a few characters only. */
-enum { SERIAL_PRIORITY = 7, USUAL_PRIORITY = 8 };
-
 static uart_t console;
 
 /* The interrupt service has moved the console's bytes since the application last looked. */
@@ -95,10 +92,10 @@ void protocol_service(void)
 
 int main(void)
 {
-    alarm_init(USUAL_PRIORITY);
+    alarm_init(IRQ_USUAL_PRIORITY);
     uart_init(&console);
-    (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, USUAL_PRIORITY);
-    serial_ports_init(&echo, SERIAL_PRIORITY);
+    (void)irq_register(UART_INTERRUPT, "console", serve_console, &console, IRQ_USUAL_PRIORITY);
+    serial_ports_init(&echo, IRQ_SERIAL_PRIORITY);
 #ifdef ECHO_INTERRUPT
     latency_init();
 #endif

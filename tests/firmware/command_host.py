@@ -20,13 +20,10 @@ _SOURCES = (
 
 
 def build_commands(*, tiers: bool = True) -> Path:
-    """``command_driver.c`` under the sanitizers: with tiers, or polled on a CPU without claims."""
+    """``command_driver.c`` under the sanitizers: with tiers, or polled on a CPU without lines."""
     soc = {"CONFIG_CLOCK_FREQUENCY": CLOCK_HZ}
-    name = "command_driver"
-    if tiers:
-        soc["CONFIG_CPU_TYPE_TIERV"] = 1
-    else:
-        name = "command_driver_polled"
+    soc["CONFIG_CPU_TYPE_TIERV" if tiers else "CONFIG_CPU_TYPE_PICORV32"] = 1
+    name = "command_driver" if tiers else "command_driver_polled"
     folder = write_headers(name, soc=soc)
     (folder / "generated" / "tierv.h").write_text(c_header(CoreParams()))
     sources = [TESTS / "command_driver.c", *(ROOT / "firmware" / source for source in _SOURCES)]

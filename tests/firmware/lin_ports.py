@@ -33,10 +33,16 @@ class Ports(Services):
         super().__init__(program)
         self.cycle = 0
 
-    def burst(self, port: int, characters: bytes, flags: int = 0) -> list[bytes | Break]:
-        """Characters that a port's line brings; what the port then sends, in its order."""
+    def burst(
+        self, port: int, characters: bytes, flags: int = 0, *, lost: int = 0
+    ) -> list[bytes | Break]:
+        """Characters that a port's line brings; what the port then sends, in its order.
+
+        ``lost`` others were lost before them.
+        """
         self.cycle += CHARACTER_CYCLES
-        self.do("burst", port, flags, characters.hex() or "-", self.cycle & 0xFFFFFFFF)
+        flags |= OVERRUN if lost else 0
+        self.do("burst", port, flags, characters.hex() or "-", self.cycle & 0xFFFFFFFF, lost)
         return self.sent(port)
 
     def sent(self, port: int) -> list[bytes | Break]:

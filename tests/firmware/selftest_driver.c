@@ -13,6 +13,7 @@
 #include "drivers/serial.h"
 #include "single_step.h"
 
+void context_start(uint32_t lines);
 void context_wait(void);
 void context_run_interrupt(void);
 void context_run_protocol(void);
@@ -29,16 +30,17 @@ static bool has(const char *name)
 #define __asm__(...) (quotient = has("division") ? minus_one : lowest, remainder = lowest + zero)
 #include "../../firmware/apps/selftest/checks.c"
 #undef __asm__
+#include "../../firmware/apps/selftest/services.c"
 
 /* Later than the timer may be. */
 enum { STEP_CYCLES = 16, LATE_CYCLES = 2 * TIMER_TOLERANCE_CYCLES };
-
-volatile services_seen_t services_seen;
 
 static uint8_t fifo[SERIAL_RECEIVE_DEPTH];
 static uint32_t received;
 static uint32_t cycle;
 static uint32_t timer_due; /* 0: it stands */
+static bool timer_event;
+static uint32_t served_lines;
 static const char *check;
 
 static void transmit(uint32_t word)
@@ -127,29 +129,53 @@ void timer_start_once(uint32_t cycles)
     timer_due -= has("an early timer") ? STEP_CYCLES * 2 : 0;
 }
 
+bool timer_has_ticked(void)
+{
+    return timer_event;
+}
+
+void timer_acknowledge(void)
+{
+    timer_event = false;
+}
+
+/* Those that are pending; a CPU that can't see them has all that are served. */
+static uint32_t lines(void)
+{
+    return !TIER_HAS_CSRS ? served_lines : timer_event ? TIMER_LINE : 0;
+}
+
+void context_start(uint32_t of)
+{
+    served_lines = of;
+}
+
 void context_wait(void)
 {
     if (timer_due != 0 && (int32_t)(cycle - timer_due) >= 0 && !has("no timer")) {
         timer_due = 0;
-        services_seen.interrupt_cycle = cycle;
-        services_seen.ticks = services_seen.ticks + (has("two ticks") ? 2 : 1);
+        timer_event = true;
+        services_seen.ticks += has("two ticks");
+    }
+    if (lines() != 0) {
+        interrupt_service(lines());
     }
 }
 
 void context_run_interrupt(void)
 {
     if (!has("services in the wrong order")) {
-        services_seen.interrupt_cycle = idle_clock();
+        interrupt_service(lines());
     }
 }
 
 void context_run_protocol(void)
 {
     if (!has("no protocol service")) {
-        services_seen.protocol_cycle = idle_clock();
+        protocol_service();
     }
     if (has("services in the wrong order")) {
-        services_seen.interrupt_cycle = idle_clock();
+        interrupt_service(lines());
     }
 }
 
@@ -193,6 +219,7 @@ int main(int count, char **arguments)
     if (count == 2) {
         fault = arguments[1];
     }
+    services_start();
     bool is_memory = has("a bit that is stuck") || has("a byte that is not written alone");
     uint32_t failed = is_memory ? run_with_bad_memory() : run_checks();
     printf("%u\n", failed);

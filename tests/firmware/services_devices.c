@@ -148,7 +148,8 @@ uint32_t mmio_read(uintptr_t address)
 {
     uint32_t value = registers[address / 4];
 
-    if (is_register(address, SERIAL_REGISTER(RECEIVE_BURST))) {
+    if (is_register(address, SERIAL_REGISTER(RECEIVE_BURST))
+        || is_register(address, SERIAL_REGISTER(COUNT_OVERRUNS))) {
         registers[address / 4] = 0;
     }
     return value;
@@ -176,6 +177,7 @@ void device_burst(void)
         word |= (uint32_t)bytes[index] << 8 * index;
     }
     registers[address_of(port, SERIAL_REGISTER(RECEIVE_BURST)) / 4] = word;
+    registers[address_of(port, SERIAL_REGISTER(COUNT_OVERRUNS)) / 4] += text_number(5);
     device_set_cycle(text_number(4));
     serve_line(serial_line(port), true);
 }

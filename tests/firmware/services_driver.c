@@ -20,7 +20,7 @@
  *   give PORT                        the port to another module; nobody's again
  *   units PORT COUNT                 the usual user has received COUNT characters: the units of the port's line, and
  *                                    for how many more it has room
- *   burst PORT FLAGS HEX CYCLE       characters that the port's line brings
+ *   burst PORT FLAGS HEX CYCLE LOST  characters that the port's line brings; how many more it has lost
  *   ms CYCLE                         the alarm rings, if it is set
  *   late CYCLE                       the same, but the lines are not served yet
  *   lines                            they are

@@ -30,19 +30,20 @@ _UART = dict.fromkeys(
 
 
 @functools.cache
-def build_services(transmit_depth: int = SerialParams.transmit_depth) -> Path:
+def build_services(
+    transmit_depth: int = SerialParams.transmit_depth, cpu: str = "VEXRISCV"
+) -> Path:
     """``services_driver.c`` under the sanitizers, with so many characters in a port's FIFO."""
     params = SerialParams(sys_clk_hz=CLOCK_HZ, ports=UARTS, transmit_depth=transmit_depth)
     headers = serial_headers(params, first_line=16, mac_line=1)
     headers["csr"] |= {f"CSR_UART_{name}": value for name, value in _UART.items()}
-    headers["soc"]["CONFIG_CPU_HUMAN_NAME"] = f'"{CPU_NAME}"'
+    headers["soc"] |= {"CONFIG_CPU_HUMAN_NAME": f'"{CPU_NAME}"', f"CONFIG_CPU_TYPE_{cpu}": 1}
     own = ("services_driver", "services_devices", "services_network", "text")
     sources = [TESTS / f"{name}.c" for name in own]
     sources += [ROOT / "firmware" / name for name in _SOURCES]
-    include = [FAKE, write_headers(f"services{transmit_depth}", **headers), TESTS]
-    return build(
-        f"services_driver{transmit_depth}", sources, include=include, defines=["CONTEXT_POLLED"]
-    )
+    name = f"services_driver{transmit_depth}-{cpu}"
+    include = [FAKE, write_headers(name, **headers), TESTS]
+    return build(name, sources, include=include, defines=["CONTEXT_POLLED"])
 
 
 class Services:

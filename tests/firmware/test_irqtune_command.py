@@ -98,13 +98,21 @@ def test_lines_are_listed_with_owner_priority_count_and_worst_latency(board):
     ]
 
 
-def test_one_context_has_no_tiers_and_a_cpu_without_claims_no_latencies(polled):
+def test_one_context_has_no_tiers_and_a_cpu_that_sees_no_lines_neither_counts_nor_latencies(polled):
     polled.bring(5, count=3, worst=7)
     heading, *rows = polled.tell("")
     assert heading == HEADING
-    assert rows[1] == "   5 ethmac    poll          8          3            -"
+    assert rows[1] == "   5 ethmac    poll          8          -            -"
     polled.bring(5, units=3)
     assert polled.tell("--suggest")[1] == "   5 ethmac          15          3     16            -"
+
+
+def test_looking_at_a_line_that_nobody_sees_does_not_make_it_urgent(polled):
+    polled.bring(9, count=50000)
+    polled.bring(15, units=1000)
+    rows = polled.tell("--suggest")[1:]
+    assert rows[0] == "  15 uart0           15       1000     24            -"
+    assert [units for _, _, units, *_ in order(rows[1:])] == [0] * (len(LINES) - 1)
 
 
 def test_assignments_are_carried_out_in_their_order_and_shown(board):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lin_ports import OVERRUN, Break, Ports
+from lin_ports import Break, Ports
 from lin_reference import BAD, BREAK, PROTECTED, REQUEST, RESPONSE, SYNC
 from lin_reference import checksum as reference_checksum
 from net_host import config
@@ -214,7 +214,7 @@ def test_frames_and_counters_of_a_node_are_shown(node):
     node.burst(0, b"\0")
     node.ms(9)
     for byte in range(1, 8):
-        node.burst(0, bytes([byte]), OVERRUN if byte < 3 else 0)
+        node.burst(0, bytes([byte]), lost=1 if byte < 3 else 0)
     node.burst(0, bytes([reference_checksum(bytes(range(8)))]))
     assert node.tell("lin 0") == [
         "0x3c subscribed 8 bytes classic, written 0",

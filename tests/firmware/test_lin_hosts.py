@@ -126,7 +126,39 @@ def test_counters_are_told_by_their_numbers(lin):
 
 def test_more_slots_than_a_schedule_has_are_refused(lin):
     slots = [Record(Request.SLOT, 0, 0x10, number=1)] * (config("LIN_SLOTS") + 1)
-    assert failures(lin, *slots) == [None] * config("LIN_SLOTS") + [Failure.MANY_SLOTS]
+    taken = [None] * config("LIN_SLOTS")
+    assert failures(lin, *slots) == [*taken, Failure.MANY_SLOTS]
+    assert failures(lin, *slots, Record(Request.SCHEDULE, 0)) == [*taken, *[Failure.MANY_SLOTS] * 2]
+    assert not any(did.header for did in lin.feed(*ticks(5)))
+
+
+#: What is refused as a slot, and why.
+BAD_SLOTS = [
+    (Record(Request.SLOT, 0, 0x10), Failure.BAD_SLOT),
+    (Record(Request.SLOT, 1, 0x10, number=1), Failure.NO_NODE),
+]
+
+
+@pytest.mark.parametrize(("bad", "failure"), BAD_SLOTS)
+def test_a_schedule_with_a_slot_that_was_refused_changes_nothing(lin, bad, failure):
+    old, new = (Record(Request.SLOT, 0, identifier, number=1) for identifier in (0x11, 0x10))
+    schedule = Record(Request.SCHEDULE, 0)
+    assert failures(lin, old, schedule) == [None] * 2
+    for slots in [(bad, new), (new, bad), (bad,)]:
+        told = [failure if slot is bad else None for slot in slots]
+        assert failures(lin, *slots, schedule) == [*told, failure]
+        assert [did.header for did in lin.feed(*ticks(3))] == [PROTECTED[0x11]] * 3
+    # The first reason is told, and holds for one schedule.
+    other = next(each for each, _ in BAD_SLOTS if each is not bad)
+    assert failures(lin, bad, other, schedule, new, schedule)[2:] == [failure, None, None]
+    assert lin.feed(*ticks(2))[-1].header == PROTECTED[0x10]
+
+
+def test_the_slots_before_a_schedule_of_another_port_are_not_those_of_the_next(lin):
+    slot = Record(Request.SLOT, 0, 0x10, number=1)
+    asked = (slot, Record(Request.SCHEDULE, 1), Record(Request.SCHEDULE, 0))
+    assert failures(lin, *asked) == [None, Failure.NO_NODE, None]
+    assert not any(did.header for did in lin.feed(*ticks(3)))
 
 
 @pytest.mark.parametrize("payload", ["", "00" * 15, "00" * 17, "00" * 16, "0b" + "00" * 15])

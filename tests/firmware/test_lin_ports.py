@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from host_build import FAKE, ROOT, TESTS, build, run_stepped, write_headers
-from lin_ports import MS_CYCLES, OVERRUN, PURGE_TRANSMIT, Break
+from lin_ports import MS_CYCLES, PURGE_TRANSMIT, Break, Ports
 from lin_reference import BAD, BREAK, PROTECTED, REQUEST, RESPONSE, SYNC
 from lin_reference import checksum as reference_checksum
 from net_host import config
 from serial_headers import serial_headers
-from services_host import CLOCK_HZ, UARTS
+from services_host import CLOCK_HZ, UARTS, build_services
 
 from tierv.sim.host.lin import Counter, Failure, Outcome, Record, Request
 from tierv.soc.serial.params import SerialParams
@@ -66,18 +66,19 @@ def test_what_is_wrong_with_a_character_is_told_to_the_node(ports):
     ports.watch()
     ports.header(0, 0x21)
     ports.burst(0, b"\x12", BAD)
-    # Lost characters are counted; those behind them are as good as others. So are those whose
-    # parity nobody has asked for.
-    ports.burst(0, b"\0", BREAK | OVERRUN)
-    ports.burst(0, bytes([SYNC]), OVERRUN)
+    # Lost characters are counted, not the gaps; those behind them are as good as others. So are
+    # those whose parity nobody has asked for.
+    ports.burst(0, b"\0", BREAK, lost=5)
+    assert ports.count(0, Counter.OVERRUNS) == 5
+    ports.burst(0, bytes([SYNC]), lost=1)
     ports.burst(0, bytes([PROTECTED[0x21]]), 4)
     for byte in (7, reference_checksum(b"\x07", PROTECTED[0x21])):
-        ports.burst(0, bytes([byte]), OVERRUN)
+        ports.burst(0, bytes([byte]), lost=1)
     assert ports.told_reports() == [
         (Outcome.BAD_CHARACTER, 0x21, b""),
         (Outcome.RECEIVED, 0x21, b"\x07"),
     ]
-    assert ports.count(0, Counter.OVERRUNS) == 4
+    assert ports.count(0, Counter.OVERRUNS) == 5 + 3
 
 
 def test_without_a_character_nothing_is_taken(ports):
@@ -206,6 +207,17 @@ def test_the_units_of_a_line_go_on_and_its_room_is_that_of_whoever_has_the_port(
     assert ports.do("units", 0, 100) == ["100 1"]
     ports.tell("lin 0 off")
     assert ports.do("units", 0, 130) == ["130 12"]
+
+
+@pytest.mark.parametrize(("cpu", "units"), [("VEXRISCV", 100 + 3), ("PICORV32", 100)])
+def test_a_user_that_counts_nothing_has_as_many_units_as_interrupts_if_they_are_seen(cpu, units):
+    ports = Ports(build_services(cpu=cpu))
+    ports.do("units", 0, 100)
+    ports.tell("lin 0 on 19200")
+    for _ in range(3):
+        ports.burst(0, b"\0")
+    assert ports.do("units", 0, 100) == [f"{units} 1"]
+    ports.close()
 
 
 def test_there_are_so_many_nodes_and_no_more(ports):

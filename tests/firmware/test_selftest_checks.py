@@ -30,13 +30,13 @@ FAULTS = {
 }
 
 
-def build_checks(receive: int, transmit: int) -> Path:
+def build_checks(receive: int, transmit: int, cpu: str = "VEXRISCV") -> Path:
     params = SerialParams(
         sys_clk_hz=100_000_000, ports=PORTS, receive_depth=receive, transmit_depth=transmit
     )
-    name = f"selftest{receive}-{transmit}"
+    name = f"selftest{receive}-{transmit}-{cpu}"
     headers = serial_headers(params, first_line=16, mac_line=1)
-    headers["soc"]["TIMER0_INTERRUPT"] = 4
+    headers["soc"] |= {"TIMER0_INTERRUPT": 4, f"CONFIG_CPU_TYPE_{cpu}": 1}
     return build(
         name,
         [TESTS / "selftest_driver.c", ROOT / "firmware/drivers/serial.c"],
@@ -61,9 +61,14 @@ def test_a_good_board_passes_with_as_few_characters_as_its_fifos_take(receive, t
     assert failures(build_checks(receive, transmit)) == []
 
 
-@pytest.fixture(scope="module")
-def checks() -> Path:
-    return build_checks(16, 16)
+@pytest.fixture(scope="module", params=["VEXRISCV", "PICORV32"])
+def checks(request) -> Path:
+    """On a CPU that sees which lines are pending, and on one that does not."""
+    return build_checks(16, 16, request.param)
+
+
+def test_a_good_board_passes_whether_its_cpu_sees_lines_or_not(checks):
+    assert failures(checks) == []
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -23,7 +23,18 @@ def path() -> Path:
     )
 
 
+def failure_of(path: Path, *arguments: str) -> str | None:
+    """What the driver says of its case if that fails."""
+    done = subprocess.run(
+        [path, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+    return None if done.returncode == 0 else done.stderr
+
+
 @pytest.mark.parametrize(("port", "words"), [(7, "echo"), (19, "0 0"), (7100, "1 help help")])
 def test_the_others_have_their_turn_however_many_datagrams_come_for_one(path, port, words):
-    done = subprocess.run([path, str(port), words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert failure_of(path, str(port), words) is None
+
+
+def test_a_command_s_answer_does_not_wait_for_the_end_of_what_the_source_sends(path):
+    assert failure_of(path, "19", "10000 4", "1 say") is None

@@ -253,6 +253,17 @@ def test_the_first_sender_becomes_the_peer_and_others_are_not_heard(host):
     assert answer.value == Client(CLIENT.address, 9).peer()
 
 
+def test_who_can_not_be_answered_does_not_become_the_peer(host):
+    host.data(client=Client(CLIENT.address, 0), payload=b"ab")
+    (answer,) = host.control(Item(Command.PEER))
+    assert answer.value == bytes(6)
+    host.data(payload=b"cd")
+    (answer,) = host.control(Item(Command.PEER))
+    assert answer.value == DATA_CLIENT.peer()
+    host.send(4)
+    assert host.line[0] == b"abcd"
+
+
 def test_a_client_is_told_by_nobody_else_of_its_port(host):
     host.control(Item(Command.SIGNATURE), port=1)
     fill(host, 1)

@@ -19,7 +19,7 @@
 #define OWNER "poll"
 #endif
 
-enum { OWNER_BYTES = 8, TIME_BYTES = 16 };
+enum { OWNER_BYTES = 8, COUNT_BYTES = 11, TIME_BYTES = 16 };
 
 /* Since when rates are counted, and from which numbers of units. */
 static uint64_t since_cycles;
@@ -49,7 +49,7 @@ static uint64_t now_cycles(void)
 
 static uint32_t units_of(const irq_line_t *line)
 {
-    return line->units != NULL ? line->units(line->context) : line->count;
+    return line->units != NULL ? line->units(line->context) : irq_count(line);
 }
 
 static void restart_rates(void)
@@ -84,17 +84,20 @@ static void print_line(command_call_t *call, uint32_t line)
 {
     const irq_line_t *entry = irq_line(line);
     char owner_text[OWNER_BYTES];
+    char count[COUNT_BYTES] = "-";
     char worst[TIME_BYTES] = "-";
 
     if (entry == NULL) {
         return;
     }
+    if (TIER_HAS_CSRS) {
+        (void)snprintf(count, sizeof(count), "%lu", (unsigned long)entry->count);
+    }
     if (IRQ_HAS_CLAIM) {
         (void)time_text(entry->worst_cycles, worst);
     }
-    command_print(call, "%4lu %-9s %-6s %8u %10lu %12s\n", (unsigned long)line, irq_name(line),
-                  owner(entry, owner_text), (unsigned)entry->priority, (unsigned long)entry->count,
-                  worst);
+    command_print(call, "%4lu %-9s %-6s %8u %10s %12s\n", (unsigned long)line, irq_name(line),
+                  owner(entry, owner_text), (unsigned)entry->priority, count, worst);
 }
 
 static bool run_list(command_call_t *call)

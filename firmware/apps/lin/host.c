@@ -138,9 +138,10 @@ static uint32_t read(const lin_node_t *node, uint8_t *record)
     return result;
 }
 
-/* The slots that a datagram has given up to now. */
+/* The slots that a datagram has given since its last schedule, and why the first that was refused was. */
 typedef struct {
     uint32_t count;
+    uint32_t reason;
     lin_slot_t slots[LIN_SLOTS];
 } slots_t;
 
@@ -163,7 +164,6 @@ static uint32_t add_slot(slots_t *slots, const uint8_t *record)
 static uint32_t ask_node(lin_port_t *lin, uint8_t *record, slots_t *slots)
 {
     lin_node_t *node = &lin->node;
-    uint32_t result;
 
     switch (record[AT_WHAT]) {
     case LIN_HOST_SET:
@@ -180,15 +180,14 @@ static uint32_t ask_node(lin_port_t *lin, uint8_t *record, slots_t *slots)
     case LIN_HOST_SLOT:
         return add_slot(slots, record);
     case LIN_HOST_SCHEDULE:
-        result = lin_schedule(node, slots->slots, slots->count);
-        slots->count = 0;
-        return result;
+        return slots->reason != LIN_OK ? slots->reason
+                                       : (uint32_t)lin_schedule(node, slots->slots, slots->count);
     default:
         return count(lin, record);
     }
 }
 
-static uint32_t ask(uint8_t *record, slots_t *slots, lin_host_peer_t peer)
+static __attribute__((noinline)) uint32_t ask(uint8_t *record, slots_t *slots, lin_host_peer_t peer)
 {
     lin_port_t *lin = lin_of_port(record[AT_PORT]);
 
@@ -200,6 +199,17 @@ static uint32_t ask(uint8_t *record, slots_t *slots, lin_host_peer_t peer)
         return LIN_OK;
     }
     return lin != NULL ? ask_node(lin, record, slots) : (uint32_t)LIN_HOST_NO_NODE;
+}
+
+/* What follows from the outcome of a request for the next schedule. */
+static void keep_reason(slots_t *slots, uint32_t what, uint32_t reason)
+{
+    if (what == LIN_HOST_SCHEDULE) {
+        slots->count = 0;
+        slots->reason = LIN_OK;
+    } else if (what == LIN_HOST_SLOT && slots->reason == LIN_OK) {
+        slots->reason = reason;
+    }
 }
 
 static bool is_well_formed(const uint8_t *payload, uint32_t bytes)
@@ -225,7 +235,7 @@ static void fail(uint8_t *record, uint32_t reason)
 
 uint32_t lin_host_answer(uint8_t *payload, uint32_t bytes, lin_host_peer_t peer)
 {
-    slots_t slots = {.count = 0};
+    slots_t slots = {.count = 0, .reason = LIN_OK};
 
     if (!is_well_formed(payload, bytes)) {
         memset(payload, 0, LIN_HOST_RECORD_BYTES);
@@ -235,6 +245,7 @@ uint32_t lin_host_answer(uint8_t *payload, uint32_t bytes, lin_host_peer_t peer)
     for (uint32_t at = 0; at < bytes; at += LIN_HOST_RECORD_BYTES) {
         uint8_t *record = payload + at;
         uint32_t reason = ask(record, &slots, peer);
+        keep_reason(&slots, record[AT_WHAT], reason);
         if (reason == LIN_OK) {
             record[AT_WHAT] |= LIN_HOST_ANSWER;
         } else {

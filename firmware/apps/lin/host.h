@@ -21,7 +21,8 @@
  *      6 wake        wakes the bus
  *      7 sleep       a commander sends the bus to sleep
  *      8 slot        a slot of `number` ms for the next `schedule` in the same datagram
- *      9 schedule    a commander's schedule is the slots before this; without any, it stops
+ *      9 schedule    a commander's schedule is the slots before this; without any, it stops. If one of them was
+ *                    refused, this fails as the first of those did, and changes nothing
  *     10 count       answered with counter `identifier` as number: 0 headers, 1 unanswered, 2 late,
  *                    3 overruns, 4 reports lost, from 16 on outcomes
  *

@@ -113,8 +113,11 @@ static void serve(uint32_t port, bool pending)
         uint32_t character = serial_receive_burst(serial);
         uint32_t count = SERIAL_BURST_COUNT(character);
         uint32_t flags = SERIAL_BURST_FLAGS(character);
+        if (UNLIKELY((flags & SERIAL_OVERRUN) != 0)) {
+            /* Since it was last read. */
+            lin->node.counters.overruns += mmio_read(serial->base + SERIAL_REGISTER(COUNT_OVERRUNS));
+        }
         while (count-- != 0) {
-            lin->node.counters.overruns += (flags & SERIAL_OVERRUN) != 0;
             act(lin, serial,
                 lin_receive(&lin->node, character & 0xff,
                             flags & (LIN_CHARACTER_BREAK | LIN_CHARACTER_BAD), serial_now()));

@@ -26,7 +26,8 @@ void interrupt_service(uint32_t lines)
     }
 #endif
     services_seen.interrupt_cycle = idle_clock();
-    if ((lines & TIMER_LINE) != 0) {
+    /* Where lines are not seen, `lines` are all of them. */
+    if ((lines & TIMER_LINE) != 0 && (TIER_HAS_CSRS || timer_has_ticked())) {
         timer_acknowledge();
         services_seen.ticks++;
     }

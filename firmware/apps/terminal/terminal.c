@@ -164,7 +164,8 @@ static udp_verdict_t take_data(udp_socket_t *socket, packet_t *packet)
     uint32_t bytes = packet->payload_bytes;
     uint32_t words = (bytes + TERMINAL_WORD_BYTES - 1) / TERMINAL_WORD_BYTES;
 
-    if (control->peer.port == 0) {
+    /* Port 0 can't be answered. */
+    if (control->peer.port == 0 && packet->peer_port != 0) {
         control->peer = source_of(packet);
         control->set_peer(control);
     }
