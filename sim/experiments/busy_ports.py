@@ -54,7 +54,7 @@ class BusyPorts(Experiment):
     Four serial ports receive and send meanwhile, without a pause, at 115,200 baud. Bytes for them
     come in datagrams before the frames; bytes from them are packed until the frames are through,
     since there is no room for more on the wire back. Frames of all sizes come for the same time,
-    80 ms at the most, so that buffers hide little loss: they hold 24 of the 8,900 frames of 64
+    80 ms at the most, so that buffers hide little loss: they hold 22 of the 8,900 frames of 64
     bytes, or 480 of 1518, in 60 ms.
     """
 

@@ -68,7 +68,8 @@ class Shares(Experiment):
     are given for each frame that was offered, and beside them how many had no echo.
 
     Trials at line rate all last as long as that with the longest frames, so that buffers, which
-    hold 24 frames, hide no loss of 1.5 % or more of frames of 64 bytes (0.15 % with ``--full``).
+    hold 24 frames, or 22 by DMA, hide no loss of 1.5 % or more of frames of 64 bytes (0.15 % with
+    ``--full``).
     """
 
     id = "E3"

@@ -51,6 +51,7 @@ def test_another_compiler_or_library_builds_the_bios_again(monkeypatch, tmp_path
     assert len(built) == 1 + len(versions) == 4
 
 
+@pytest.mark.slow
 def test_the_bios_boots_to_its_prompt(simulation, bios):
     result = simulation.run(bios, cycles=5_000_000, uart=[NO_BOOT], until=Until(text=(0, PROMPT)))
     assert result.end is RunEnd.CONDITION
@@ -60,6 +61,7 @@ def test_the_bios_boots_to_its_prompt(simulation, bios):
     assert not result.characters["errors"].any()
 
 
+@pytest.mark.slow
 def test_the_bios_answers_arp_while_it_boots_from_the_network(simulation, bios):
     netboot = UartBytes(0, b"netboot\n", cycle=3_500_000, interval_cycles=10_000)
     request = Ether(dst="ff:ff:ff:ff:ff:ff", src=THERE_MAC) / ARP(

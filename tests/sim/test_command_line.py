@@ -23,7 +23,7 @@ def call(*words):
     return CliRunner().invoke(main, [str(word) for word in words])
 
 
-@pytest.mark.parametrize("command", [[], ["build"], ["run"], ["interactive"]])
+@pytest.mark.parametrize("command", [[], *([name] for name in main.commands)])
 def test_every_command_has_help(command):
     done = call(*command, "--help")
     assert done.exit_code == 0

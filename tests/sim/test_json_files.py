@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tierv.sim.cores.__main__ import main as cores
+from tierv.sim.cores import __main__ as cores
 from tierv.sim.experiments import EXPERIMENTS, plots, readme, report
 from tierv.sim.experiments.__main__ import main as experiments
 from tierv.sim.experiments.experiment import Outcome
@@ -66,7 +66,7 @@ def test_figures_are_shown_and_those_before_stay_when_the_disk_is_full(folder, q
 
 
 @pytest.mark.parametrize(
-    ("main", "words"), [(experiments, ["E1"]), (cores, ["bench"]), (synthesis.main, ["run"])]
+    ("main", "words"), [(experiments, ["E1"]), (cores.main, ["bench"]), (synthesis.main, ["run"])]
 )
 @pytest.mark.parametrize("is_file", [True, False])
 def test_results_that_can_t_be_written_are_told_before_anything_is_measured(
@@ -78,6 +78,8 @@ def test_results_that_can_t_be_written_are_told_before_anything_is_measured(
     else:
         monkeypatch.setattr(report.os, "access", lambda *_: False)
         message = f"Permission denied: '{folder}'"
+    monkeypatch.setattr(cores, "measure_all", lambda *_: pytest.fail("has begun"))
+    monkeypatch.setattr(synthesis, "_subjects", lambda *_, **__: pytest.fail("has begun"))
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 1
     assert message in done.output

@@ -28,6 +28,13 @@ def test_a_built_model_is_reused(model, monkeypatch):
 def test_a_changed_source_is_noticed_but_the_same_verilog_not_compiled(model, monkeypatch):
     digest = model_module.generator_digest
     monkeypatch.setattr(model_module, "generator_digest", lambda *a, **k: digest(*a, **k) + "x")
+    put_together = []
+
+    def put_soc_together(soc, folder):
+        put_together.append(soc)
+        return elaborate(soc, folder)
+
+    monkeypatch.setattr(model_module, "elaborate", put_soc_together)
 
     def fail(*_args, **_more):
         raise AssertionError("compiled again")
@@ -35,6 +42,7 @@ def test_a_changed_source_is_noticed_but_the_same_verilog_not_compiled(model, mo
     monkeypatch.setattr(model_module.verilator, "verilate", fail)
     monkeypatch.setattr(model_module.verilator, "compile_all", fail)
     assert build_model(model.params) == model
+    assert put_together == [model.params.soc]
     monkeypatch.undo()
     build_model(model.params)
 

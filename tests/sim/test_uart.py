@@ -57,8 +57,9 @@ def test_characters_can_be_spaced(simulation, firmware):
 
 def test_another_speed_than_the_port_s_is_misread(simulation, firmware):
     slow = UartFormat(900_000)
-    result = loop(simulation, firmware, [UartBytes(0, b"\x00\xff", format=slow)], 1)
-    assert result.uart(0) != b"\x01"
+    # The port takes bit 3 twice, and bit 7 for the stop bit: 0x81.
+    result = loop(simulation, firmware, [UartBytes(0, b"\xc1", format=slow)], 1)
+    assert result.uart(0) == b"\x82"
 
 
 def test_a_low_stop_bit_is_not_received(simulation, firmware):
@@ -71,16 +72,18 @@ def test_a_break_is_not_received_as_a_character(simulation, firmware):
     assert loop(simulation, firmware, items, 1).uart(0) == b"c"
 
 
-def test_capture_at_the_wrong_speed_sees_framing_errors(simulation, firmware):
+def test_capture_at_the_wrong_speed_sees_a_framing_error(simulation, firmware):
+    """Of 0x00 twice it takes the first stop bit for bit 4, and a data bit for a stop bit."""
     result = loop(
         simulation,
         firmware,
         # The stimulus has a form of its own; the capture is too slow.
-        [UartBytes(0, b"\x00", format=UartFormat(1_000_000))],
-        1,
-        uart_formats={0: UartFormat(500_000)},
+        [UartBytes(0, b"\xff\xff", format=UartFormat(1_000_000))],
+        2,
+        uart_formats={0: UartFormat(600_000)},
     )
-    assert result.uart(0) != b"\x01"
+    (only,) = result.characters
+    assert (only["data"], only["errors"]) == (0x10, UartError.FRAMING)
 
 
 def test_capture_far_too_fast_sees_a_break(simulation, firmware):
