@@ -108,6 +108,14 @@ _OF_TIERS = [
         finds=("issues", "stage_I", "d", "buffer_heads"),
     ),
     Plant(
+        name="lower-tier-drops-what-issues-beside-it",
+        module="frontend.issue",
+        text="killed = self.kill.valid & (self.kill.tier == i_tier)",
+        bug="killed = self.kill.valid",
+        check="twins-reached",
+        finds=("issues",),
+    ),
+    Plant(
         name="late-result-used-too-early",
         module="frontend.predecode",
         text="in_x = Mux(uses, producer.late, overtakes)",

@@ -61,11 +61,8 @@ class Twins:
             bench.assume(~(m_stage.valid & asks) | (m_stage.tier != self.top))
         bench.assume(first.timer[self.top] == second.timer[self.top])
 
-    def alike(self) -> dict[str, Value]:
-        """The urgent tiers issue, wake, retire and write in the same cycles, and the same.
-
-        Returns what they do, by its name.
-        """
+    def alike(self, given: Value | int = 1, *, seen: bool = False) -> None:
+        """The urgent tiers issue, wake, retire and write in the same cycles, and the same."""
         bench = self.bench
         views = []
         for core in self.cores.values():
@@ -88,23 +85,27 @@ class Twins:
                 }
             )
         first, second = views
-        does = {name: Value.cast(view).any() for name, view in first.items()}
-        for name, trigger in does.items():
-            bench.prove(name, trigger, first[name] == second[name], seen=False)
-        return does
+        for name in first:
+            trigger = given & Value.cast(first[name]).any()
+            bench.prove(name, trigger, first[name] == second[name], seen=seen)
 
     def related(self) -> Value:
-        """The relation holds; it is assumed at the start and proved from there."""
+        """The relation holds."""
+        return Cat(condition for _, condition in self._relation()).all()
+
+    def _relation(self) -> Iterator[tuple[str, Value]]:
+        sides = [Side(self.bench, name, core, self.top) for name, core in self.cores.items()]
+        yield from related(self.bench, *sides)
+        yield from self.more_related(*sides)
+
+    def stay_related(self) -> None:
+        """The relation is assumed at the start and proved from there."""
         bench = self.bench
-        sides = [Side(bench, name, core, self.top) for name, core in self.cores.items()]
-        conditions = []
-        for name, condition in [*related(bench, *sides), *self.more_related(*sides)]:
-            conditions.append(condition)
+        for name, condition in self._relation():
             bench.assume_at_start(condition)
             bench.always("".join(c if c.isalnum() else "_" for c in name), condition)
         for memory, rows in ROWS.items():
             bench.same_rows += [(memory, rows * self.top + row) for row in range(rows)]
-        return Cat(conditions).all()
 
     def more_related(self, *sides: Side) -> Iterator[tuple[str, Value]]:
         """What else holds of cores with more than these have."""
@@ -117,17 +118,16 @@ class Twins:
 
 
 def _bench(twins: Twins) -> Bench:
-    issues = twins.alike()["issues"]
+    twins.alike()
+    twins.stay_related()
+    issues = twins.cores["core"].issue_valid & (twins.cores["core"].issue_tier == twins.top)
     twins.bench.cover("related_though_parted", twins.related() & twins.parted() & issues)
     return twins.bench
 
 
 def _reached() -> Bench:
     twins = Twins(2, program=waiting_top())
-    does = twins.alike()
-    parted = twins.bench.named(twins.related() & twins.parted(), "related_though_parted")
-    for name, trigger in does.items():
-        twins.bench.cover(f"{name}_though_parted", parted & trigger)
+    twins.alike(twins.related() & twins.parted(), seen=True)
     return twins.bench
 
 
@@ -150,8 +150,8 @@ CHECKS = [
     ),
     Check(
         name="twins-reached",
-        claim="the urgent tiers of two such cores issue, wake, retire and write, beside others that"
-        " differ",
+        claim="two such cores come to be related: then their urgent tiers issue, wake, retire and"
+        " write, and alike, beside others that differ",
         build=_reached,
         depth=8,
         cover_depth=26,
