@@ -54,8 +54,8 @@ PLANTS = [
     Plant(
         name="stores-pass-every-load",
         module="cache.data",
-        text="queue.w_rdy & (~self.load.valid | bit(goes_first, self.store_tier))",
-        bug="queue.w_rdy",
+        text="bit(room, self.store_tier) & (~self.load.valid | bit(goes_first, self.store_tier))",
+        bug="bit(room, self.store_tier)",
         check="data-cache",
         finds=("only_urgent_stores_pass_a_load",),
     ),
