@@ -15,6 +15,8 @@ from .serial.params import MAX_DEPTH, baud_range
 #: Slots of the MAC in one direction.
 MIN_ETH_SLOTS = 2
 MAX_ETH_SLOTS = 64
+#: More than an access to external memory takes beside a refresh and a line of a cache.
+MIN_SDRAM_TIMEOUT_CYCLES = 128
 #: Rates of the wire, in bits a second.
 FAST_ETHERNET, GIGABIT_ETHERNET = 100_000_000, 1_000_000_000
 #: Bytes that the console buffers in each direction.
@@ -127,6 +129,13 @@ class SocParams:
             raise ValueError(
                 f"eth_bits_per_second must be {FAST_ETHERNET} or {GIGABIT_ETHERNET}, not {rate!r}"
             )
+        least = rate * 32 // 1000
+        if self.ethernet and not self.eth_dma and self.sys_clk_hz < least:
+            # LiteEth's slots lose a word that comes while they are busy, and tell nobody.
+            raise ValueError(
+                f"sys_clk_hz must be at least {least} for Ethernet with {rate} bits per second"
+                f" without eth_dma, not {self.sys_clk_hz!r}"
+            )
         for name in ("eth_rx_slots", "eth_tx_slots"):
             slots = self._check(name, MIN_ETH_SLOTS, MAX_ETH_SLOTS)
             if slots & (slots - 1):
@@ -142,6 +151,12 @@ class SocParams:
             raise ValueError(f"debug must be False with the CPU {self.cpu!r}, not {self.debug!r}")
         if not self.sdram and not self.sdram_masks:
             raise ValueError("sdram_masks must be True without sdram, not False")
+        if self.sdram and self.bus_timeout_cycles < MIN_SDRAM_TIMEOUT_CYCLES:
+            # LiteDRAM's bridge may give the next store's word to one that has been given up.
+            raise ValueError(
+                f"bus_timeout_cycles must be at least {MIN_SDRAM_TIMEOUT_CYCLES} with sdram, not"
+                f" {self.bus_timeout_cycles!r}"
+            )
         if self.sdram and self.main_ram_bytes:
             raise ValueError(f"main_ram_bytes must be 0 with sdram, not {self.main_ram_bytes!r}")
         for name in ("icache_bytes", "dcache_bytes"):

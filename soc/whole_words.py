@@ -15,7 +15,8 @@ class WholeWords(LiteXModule):
     ``memory`` is the way to it, ``bus`` what takes its place. Of two ways to one memory the second
     names the first: their stores wait for each other, so that none is undone by what the other has
     read before, and the first goes first. A store of a whole word takes a cycle more than without
-    this, one of bytes as much as a load and a store; a load takes what it did.
+    this, one of bytes as much as a load and a store; a load takes what it did. A store that its
+    master gives up is made all the same, and nobody is told that it has been.
     """
 
     def __init__(self, memory: wishbone.Interface, first: WholeWords | None = None) -> None:
@@ -29,14 +30,20 @@ class WholeWords(LiteXModule):
             self.comb += [self.held.eq(first.busy | first.stores), first.held.eq(self.busy)]
 
         every = 2 ** len(bus.sel) - 1
+        # Of the store that is being made; whether its master still asks for it.
         merged = Signal.like(bus.dat_w)
+        address = Signal.like(bus.adr)
+        chosen = Signal.like(bus.sel)
+        given_up = Signal()
+        asks = Signal()
         lanes = []
-        for lane, chosen in enumerate(bus.sel):
+        for lane, mine in enumerate(chosen):
             byte = slice(_BYTE_BITS * lane, _BYTE_BITS * (lane + 1))
-            lanes.append(Mux(chosen, bus.dat_w[byte], memory.dat_r[byte]))
+            lanes.append(Mux(mine, merged[byte], memory.dat_r[byte]))
         self.comb += [
             self.stores.eq(bus.cyc & bus.stb & bus.we),
-            memory.adr.eq(bus.adr),
+            asks.eq(self.stores & (bus.adr == address) & ~given_up),
+            memory.adr.eq(Mux(self.busy, address, bus.adr)),
             memory.dat_w.eq(merged),
             memory.sel.eq(every),
             bus.dat_r.eq(memory.dat_r),
@@ -45,6 +52,9 @@ class WholeWords(LiteXModule):
         fsm.act(
             "IDLE",
             NextValue(merged, bus.dat_w),
+            NextValue(address, bus.adr),
+            NextValue(chosen, bus.sel),
+            NextValue(given_up, 0),
             If(
                 self.stores,
                 If(~self.held & (bus.sel == every), NextState("STORE")),
@@ -63,6 +73,7 @@ class WholeWords(LiteXModule):
             self.busy.eq(1),
             memory.cyc.eq(1),
             memory.stb.eq(1),
+            NextValue(given_up, ~asks),
             NextValue(merged, Cat(*lanes)),
             If(memory.ack, NextState("STORE")),
         )
@@ -72,6 +83,7 @@ class WholeWords(LiteXModule):
             memory.cyc.eq(1),
             memory.stb.eq(1),
             memory.we.eq(1),
-            bus.ack.eq(memory.ack),
+            NextValue(given_up, ~asks),
+            bus.ack.eq(memory.ack & asks),
             If(memory.ack, NextState("IDLE")),
         )

@@ -24,6 +24,12 @@ from tierv.soc.params import SocParams
         ({"sys_clk_hz": 100e6}, "sys_clk_hz must be an integer"),
         ({"uart_baud": 100_000_000}, "uart_baud must be an integer from 12 to 12500000"),
         ({"bus_timeout_cycles": 2}, "bus_timeout_cycles must be an integer from 16"),
+        ({"bus_timeout_cycles": 127, "sdram": True}, "must be at least 128 with sdram, not 127"),
+        (
+            {"sys_clk_hz": 25_000_000, "eth_bits_per_second": 10**9},
+            "sys_clk_hz must be at least 32000000 for Ethernet with 1000000000 bits per second",
+        ),
+        ({"sys_clk_hz": 3_000_000, "uart_baud": 9600}, "sys_clk_hz must be at least 3200000 for"),
         ({"flash_boot_offset": -4}, "flash_boot_offset must be an integer from 0"),
         ({"flash_boot_offset": 6}, "flash_boot_offset must be a multiple of 4, not 6"),
         ({"uart_receive_bytes": 0}, "uart_receive_bytes must be an integer from 1 to 256, not 0"),

@@ -162,3 +162,35 @@ def test_whatever_is_no_store_is_the_memorys_in_the_same_cycle():
                 assert (yield signal) == value
 
     run_simulation(way, drive())
+
+
+@pytest.mark.parametrize("mask", [0b0001, EVERY])
+@pytest.mark.parametrize("patience", range(1, 8))
+@pytest.mark.parametrize("stores", [False, True])
+def test_a_store_that_is_given_up_does_not_become_another(mask, patience, stores):
+    bench = Bench()
+    bench.words = [0x1111_1111] * WORDS
+    read = []
+
+    def drive():
+        port = bench.buses[0]
+        yield port.cyc.eq(1)
+        yield port.stb.eq(1)
+        yield port.we.eq(1)
+        yield port.adr.eq(1)
+        yield port.dat_w.eq(0xAAAA_AAAA)
+        yield port.sel.eq(mask)
+        for _ in range(patience):
+            yield
+            if (yield port.ack):
+                break
+        # Another's access follows at once.
+        if stores:
+            yield from bench.transfer(0, 2, 0x2222_2222)
+        read.append((yield from bench.transfer(0, 2, None)))
+        read.append((yield from bench.transfer(0, 1, None)))
+
+    run_simulation(bench, [drive(), bench.serve(0)])
+    assert read[0] == (0x2222_2222 if stores else 0x1111_1111)
+    assert read[1] in (0x1111_1111, merged(0x1111_1111, 0xAAAA_AAAA, mask))
+    assert bench.words[0] == bench.words[3] == 0x1111_1111
