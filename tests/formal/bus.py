@@ -211,7 +211,7 @@ CHECKS = [
             short_depth=short_depth,
         )
         for tiers, buffered, depth, short_depth in (
-            (1, False, 14, 13),
+            (1, False, 14, 12),
             (1, True, 20, None),
             (2, False, 20, None),
         )

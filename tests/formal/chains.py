@@ -182,7 +182,7 @@ def _bench(fill, tiers: int, buffered: bool) -> Bench:
 
 
 #: Tiers, whether tier 0 buffers its accesses, how deep, and how deep in the short set.
-RUNS = ((1, False, 14, 13), (1, True, 20, None), (2, False, 20, None))
+RUNS = ((1, False, 14, 12), (1, True, 20, None), (2, False, 20, None))
 _NAMES = (("registers", registers), ("pc", program_counter), ("order", order))
 
 CHECKS = [

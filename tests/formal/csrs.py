@@ -188,5 +188,5 @@ CHECKS = [
         short=short_depth is not None,
         short_depth=short_depth,
     )
-    for tiers, depth, short_depth in ((1, 12, 11), (2, 18, None))
+    for tiers, depth, short_depth in ((1, 12, 10), (2, 18, None))
 ]

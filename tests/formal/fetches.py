@@ -79,8 +79,8 @@ CHECKS = [
         short_depth=short_depth,
     )
     for name, tiers, first_place, depth, short_depth in (
-        ("1", 1, IMEM.base, 14, 13),
-        ("1-bus", 1, ON_BUS, 20, 20),
+        ("1", 1, IMEM.base, 14, 12),
+        ("1-bus", 1, ON_BUS, 20, 18),
         ("1-cached", 1, CACHED.base, 22, None),
         ("2", 2, IMEM.base, 20, None),
     )

@@ -213,6 +213,6 @@ CHECKS = [
         build=_latency,
         depth=25,
         short=True,
-        short_depth=23,
+        short_depth=21,
     ),
 ]

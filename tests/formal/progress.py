@@ -106,5 +106,6 @@ CHECKS = [
         build=lambda: _liveness(1),
         depth=24,
         short=True,
+        short_depth=22,
     ),
 ]

@@ -187,6 +187,7 @@ static uint32_t ask_node(lin_port_t *lin, uint8_t *record, slots_t *slots)
     }
 }
 
+/* In its only caller it would be larger. */
 static __attribute__((noinline)) uint32_t ask(uint8_t *record, slots_t *slots, lin_host_peer_t peer)
 {
     lin_port_t *lin = lin_of_port(record[AT_PORT]);
