@@ -153,7 +153,7 @@ CHECKS = [
         claim="two such cores come to be related: then their urgent tiers issue, wake, retire and"
         " write, and alike, beside others that differ",
         build=_reached,
-        depth=8,
+        depth=18,
         cover_depth=26,
     ),
 ]
