@@ -11,10 +11,9 @@ from litespi.opcodes import SpiNorFlashOpCodes
 from litespi.spi_nor_flash_module import SpiNorFlashModule
 from litex.build.generic_platform import GenericPlatform
 
-from tierv.soc.params import FAST_ETHERNET, GIGABIT_ETHERNET, SocParams
+from tierv.soc.params import FAST_ETHERNET, GIGABIT_ETHERNET, SocParams, least_eth_clock_hz
 
-#: An Ethernet MAC needs every frame's words faster than the line brings them.
-MIN_GIGABIT_CLOCK_HZ = 32_000_000
+MIN_GIGABIT_CLOCK_HZ = least_eth_clock_hz(GIGABIT_ETHERNET)
 #: What the name of a board that is built another way ends in.
 BIOS_SUFFIX, DEBUG_SUFFIX = "_bios", "_debug"
 #: Memories of LiteX's BIOS.

@@ -120,8 +120,7 @@ static void serve(void *context, bool pending)
     alarm_t *alarm;
 
     (void)context;
-    /* Where lines are not seen, `pending` says nothing. */
-    if (pending && (TIER_HAS_CSRS || timer_has_ticked())) {
+    if (timer_has_called(pending)) {
         timer_acknowledge();
         while ((alarm = take_due()) != NULL) {
             alarm->ring(alarm);

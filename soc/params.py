@@ -37,6 +37,11 @@ _MAC_ADDRESS = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 _GROUP = 1
 
 
+def least_eth_clock_hz(bits_per_second: int) -> int:
+    """The slowest clock with which a MAC takes every word of frames before the next one comes."""
+    return bits_per_second * 32 // 1000
+
+
 def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -129,7 +134,7 @@ class SocParams:
             raise ValueError(
                 f"eth_bits_per_second must be {FAST_ETHERNET} or {GIGABIT_ETHERNET}, not {rate!r}"
             )
-        least = rate * 32 // 1000
+        least = least_eth_clock_hz(rate)
         if self.ethernet and not self.eth_dma and self.sys_clk_hz < least:
             # LiteEth's slots lose a word that comes while they are busy, and tell nobody.
             raise ValueError(

@@ -54,7 +54,7 @@ class Bench(LiteXModule):
 def driver() -> Iterator[Program]:
     csr = register_definitions("CSR_TIMER0", Timer().get_csrs())
     sources = [TESTS / "timer_driver.c", TESTS / "text.c", ROOT / "firmware/drivers/timer.c"]
-    headers = write_headers("timer", csr=csr)
+    headers = write_headers("timer", csr=csr, soc={})
     program = Program(build("timer_driver", sources, include=[FAKE, headers, TESTS]), end=".")
     yield program
     program.close()

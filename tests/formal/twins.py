@@ -120,9 +120,10 @@ class Twins:
 def _bench(twins: Twins) -> Bench:
     twins.alike()
     twins.stay_related()
-    issues = twins.cores["core"].issue_valid & (twins.cores["core"].issue_tier == twins.top)
-    twins.bench.cover("related_though_parted", twins.related() & twins.parted() & issues)
-    return twins.bench
+    bench, core = twins.bench, twins.bench.core
+    issues = core.issue_valid & (core.issue_tier == twins.top)
+    bench.cover("related_though_parted", twins.related() & twins.parted() & issues)
+    return bench
 
 
 def _reached() -> Bench:

@@ -26,8 +26,7 @@ void interrupt_service(uint32_t lines)
     }
 #endif
     services_seen.interrupt_cycle = idle_clock();
-    /* Where lines are not seen, `lines` are all of them. */
-    if ((lines & TIMER_LINE) != 0 && (TIER_HAS_CSRS || timer_has_ticked())) {
+    if (timer_has_called((lines & TIMER_LINE) != 0)) {
         timer_acknowledge();
         services_seen.ticks++;
     }

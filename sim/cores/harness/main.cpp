@@ -89,6 +89,9 @@ Options parse(int argc, char** argv) {
     if (rises.shortest < 1 || rises.longest < rises.shortest)
         throw std::invalid_argument("--shortest must be 1 to --longest");
     if (options.address % 4) throw std::invalid_argument("--address must be a multiple of 4");
+    const uint64_t end = options.address + 4 * uint64_t(options.words);
+    if (options.words && (options.address < DMEM_BASE || end > uint64_t(DMEM_BASE) + DMEM_BYTES))
+        throw std::invalid_argument("the words that are wanted are not in data memory");
     return options;
 }
 
