@@ -25,6 +25,7 @@ from .frontend.fetch import Fetcher
 from .frontend.history import BranchHistory
 from .frontend.issue import IssueBuffer
 from .frontend.join import FrontEndJoin
+from .frontend.pair_priority import PairPriority
 from .frontend.predecode import Predecoder
 from .layouts import issued_layout, redirect_layout, tier_event_layout
 from .params import CoreParams
@@ -92,6 +93,7 @@ class Core(FrontEndJoin, BackEndJoin, SystemJoin, DebugJoin, wiring.Component):
 
         self._fetcher = m.submodules.fetcher = Fetcher(p)
         self._bus_fetcher = m.submodules.bus_fetcher = BusFetcher(p)
+        self._bus_pair = m.submodules.bus_pair = PairPriority(p)
         self._history = m.submodules.history = BranchHistory(p)
         self._predecoder = m.submodules.predecoder = Predecoder(p)
         self._buffer = m.submodules.buffer = IssueBuffer(p)

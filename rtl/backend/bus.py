@@ -96,7 +96,7 @@ class BusUnit(wiring.Component):
                 "late": Out(tier_event_layout(p)),
                 "late_access": Out(ACCESS),
                 "late_taken": In(1),
-                #: Tiers that can't go on without their loads.
+                #: Tiers that can't go on, or wake, without their loads.
                 "awaited": In(p.tiers),
                 #: No instruction shall issue: a more urgent tier's load needs a slot in stage A.
                 "reserve": Out(1),
@@ -334,9 +334,9 @@ class BusUnit(wiring.Component):
                     m.d.sync += settling.eq(settling - 1)
                 m.d.comb += self.settled[tier].eq(idle & (settling == 0))
 
-        # A load that its tier waits for gets its slot in stage A from a bubble in stage I, which is
-        # made while it is still on the bus; one bubble is on its way at a time. Other loads find
-        # a slot at the next access of their tier at the latest.
+        # A load that its tier waits for, or has left behind in wfi, gets its slot in stage A from a
+        # bubble in stage I, which is made while it is still on the bus; one bubble is on its way at
+        # a time. Other loads find a slot at the next access of their tier at the latest.
         coming = Signal(tiers)
         for tier in range(tiers):
             m.d.comb += coming[tier].eq(self.awaited[tier] & (here[tier] | late[tier]))

@@ -55,6 +55,8 @@ class Fetcher(wiring.Component):
                 "has_target": In(1),
                 "target": In(target_bits(params)),
                 "loop_pairs": In(LOOP_BITS),
+                #: Tiers that ask for nothing, and let another's pair from elsewhere go first.
+                "outranked": In(params.tiers),
                 #: Of each tier's buffer, bit n: it holds more than n pairs.
                 "pairs": In(data.ArrayLayout(BUFFER_PAIRS, params.tiers)),
                 #: Stage P: the pair asked for, and for whom.
@@ -67,6 +69,8 @@ class Fetcher(wiring.Component):
                 #: Tiers whose pair arrives, unless a redirect that is known late drops it.
                 "arriving": Out(params.tiers),
                 "bus_start": Out(1),
+                #: Stage F: the pair comes from the bus and is not there yet; of `arrival.tier`.
+                "bus_asks": Out(1),
                 "bus_cancel": Out(1),
                 "bus_taken": Out(1),
                 "bus_busy": In(1),
@@ -81,6 +85,7 @@ class Fetcher(wiring.Component):
                     "cache_hit": In(1),
                     "cache_words": In(data.ArrayLayout(32, 2)),
                     "line_start": Out(1),
+                    "line_asks": Out(1),
                     "line_cancel": Out(1),
                     "line_taken": Out(1),
                     "line_busy": In(1),
@@ -136,10 +141,8 @@ class Fetcher(wiring.Component):
         missed = Signal(tier_event_layout(p))
         if caches:
             f_live = f_kept & ~(missed.valid & (missed.tier == f_tier))
-        f_stopped = Signal()
-        m.d.comb += f_stopped.eq(leaves(f_tier))
+        f_stopped = leaves(f_tier)
         f_local = Signal()
-        f_next_local = Signal()
 
         def is_local(pc: Value) -> Value:
             return in_region(pc, p.imem)
@@ -151,9 +154,8 @@ class Fetcher(wiring.Component):
             above = PC_BITS - len(target)
             return Cat(target, Const(p.imem.base >> p.imem.size_log2, above)) if above else target
 
-        m.d.comb += f_next_local.eq(f_local & ~f_pc[1:index_bits].all())
-        f_from_bus = Signal()
-        m.d.comb += f_from_bus.eq(self.bus_done & (self.bus_tier == f_tier))
+        f_next_local = f_local & ~f_pc[1:index_bits].all()
+        f_from_bus = self.bus_done & (self.bus_tier == f_tier)
         f_cached = Signal()
         f_from_line = Signal()
         f_fast = f_local
@@ -200,6 +202,7 @@ class Fetcher(wiring.Component):
                 Mux(f_local, self.local_words[word], slow_words[word])
             )
         m.d.comb += [
+            self.bus_asks.eq(f_live & ~f_ready & ~f_fast),
             self.bus_start.eq(f_live & ~f_stopped & ~f_fast & ~self.bus_busy),
             self.bus_taken.eq(f_live & ~f_local & f_from_bus),
             self.bus_cancel.eq(
@@ -210,7 +213,8 @@ class Fetcher(wiring.Component):
 
         if caches:
             m.d.comb += [
-                self.line_start.eq(f_live & ~f_stopped & f_cached & ~f_ready & ~self.line_busy),
+                self.line_asks.eq(f_live & f_cached & ~f_ready),
+                self.line_start.eq(self.line_asks & ~f_stopped & ~self.line_busy),
                 self.line_taken.eq(f_live & f_from_line),
                 self.line_cancel.eq(
                     redirects(self.redirect, self.line_tier)
@@ -218,7 +222,7 @@ class Fetcher(wiring.Component):
                 ),
             ]
             m.d.sync += [
-                missed.valid.eq(f_live & ~f_stopped & f_cached & ~f_ready),
+                missed.valid.eq(self.line_asks & ~f_stopped),
                 missed.tier.eq(f_tier),
             ]
 
@@ -289,6 +293,7 @@ class Fetcher(wiring.Component):
                 & room_for_target[tier]
                 & ~f_here[tier]
                 & ~ended_here[tier]
+                & ~self.outranked[tier]
                 & (~remote[tier] | bus_ready)
             )
         next_tier = Signal(p.tier_bits)
@@ -325,7 +330,8 @@ class Fetcher(wiring.Component):
 
         # P: the most urgent of the four; of the same tier, the first of them.
         f_ends_loop = (f_left == 1) & (f_tier != 0)
-        room_for_next = Cat(~self.pairs[tier][BUFFER_PAIRS - 2] for tier in range(tiers))
+        room_for_next = ~Cat(self.pairs[tier][BUFFER_PAIRS - 2] for tier in range(tiers))
+        may_go_on = bit(room_for_next & ~self.outranked, f_tier) & ~f_ends_loop
         sources = (
             (
                 self.redirect.early,
@@ -344,7 +350,7 @@ class Fetcher(wiring.Component):
                 target_left,
             ),
             (
-                f_live & f_fast & bit(room_for_next, f_tier) & ~f_ends_loop,
+                f_live & f_fast & may_go_on,
                 f_tier,
                 f_next,
                 f_next_local,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data
+
+from .pair_priority import PairPriority
 
 
 class FrontEndJoin:
@@ -53,3 +58,16 @@ class FrontEndJoin:
             buffer.ready.eq(self._tiers.ready),
             buffer.sharing.eq(self._csrs.sharing),
         ]
+        # Pairs that come slowly, one at a time from each.
+        slow = {"bus": self._bus_pair}
+        if self.params.icache_bytes:
+            slow["line"] = m.submodules.line_pair = PairPriority(self.params)
+        for name, pair in slow.items():
+            m.d.comb += [
+                pair.asks.valid.eq(getattr(fetcher, f"{name}_asks")),
+                pair.asks.tier.eq(fetcher.arrival.tier),
+                pair.busy.eq(getattr(fetcher, f"{name}_busy")),
+                pair.done.eq(getattr(fetcher, f"{name}_done")),
+                pair.tier.eq(getattr(fetcher, f"{name}_tier")),
+            ]
+        m.d.comb += fetcher.outranked.eq(reduce(or_, (pair.outranked for pair in slow.values())))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
-from programs import finish, place, write
+from programs import finish, place, start, waiting_loop, write
 from switching import begin, issue_patterns
 
 A, B, C, COUNT = 6, 7, 8, 9
@@ -98,6 +100,36 @@ async def what_is_fetched_runs_eight_words_ahead_past_a_branch_or_wfi(dut):
             farthest.append(ahead // 4)
     assert max(farthest) == 8, farthest
     assert farthest[0] >= 6, "behind wfi"
+
+
+@cocotb.test()
+async def a_fetch_waits_for_less_urgent_ones_of_the_bus_but_not_for_accesses_between(dut):
+    bench = Bench(dut)
+    top = bench.params.tiers - 1
+    lower_code, code = RAM + 0x1000, RAM + 0x2000
+    bench.load(lower_code, [*[rv.addi(A, A, 1)] * 6, rv.jal(0, -24)])
+    bench.load(code, [rv.NOP] * 8)
+    handler = waiting_loop([*rv.li(B, code), rv.jalr(0, B, 0)], lines=1)
+    bench.load(place(bench, top), handler)
+    jump = place(bench, top) + 4 * (len(handler) - 2)
+    stores = [rv.store("sw", 0, C, 0)] * 8
+    begin_others = start({1: place(bench, 1), top: place(bench, top)})
+    bench.load(place(bench, 0), [*begin_others, *rv.li(A, lower_code), rv.jalr(0, A, 0)])
+    for buffered, wait_states in itertools.product((0, 1), range(4)):
+        middle = [*write("mbusmode", buffered), *rv.li(C, RAM), *stores]
+        bench.load(place(bench, 1), [*middle, rv.jal(0, -4 * len(stores))])
+        bench.bus.wait_states = lambda address, n=wait_states: n
+        for phase in range(40):
+            await bench.reset()
+            await bench.step(200 + phase)
+            bench.lines = 1
+            await bench.step(60 + 10 * wait_states)
+            (jumped,) = bench.seen.at(jump, top)
+            first = next(t for t in bench.bus.transfers if t.address == code)
+            # A transaction that has begun, the two words of tier 0, and tier 1's next access.
+            late = first.begin - jumped
+            where = f"buffered {buffered}, {wait_states} wait states, {phase}"
+            assert late <= 18 + 4 * wait_states, f"{where}: {late}"
 
 
 @cocotb.test()

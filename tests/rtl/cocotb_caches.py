@@ -6,7 +6,7 @@ import itertools
 
 import cocotb
 import encoding as rv
-from bench import Bench
+from bench import RAM, Bench
 from programs import finish, place, start, waiting_loop, write
 
 from tierv.rtl.cache.data import QUEUE_DEPTH
@@ -118,3 +118,37 @@ async def a_line_of_instructions_waits_for_one_store_of_less_urgent_tiers(dut):
         late = line[0].begin - jumped - RESUME_CYCLES
         case = f"{wait_states=} {between=}"
         assert late <= 2 * (STORE_CYCLES + wait_states), f"{case}: {late}"
+
+
+@cocotb.test()
+async def a_line_of_instructions_waits_for_less_urgent_ones_but_no_fetches_between(dut):
+    bench = Bench(dut)
+    base, line_bytes = bench.params.cached.base, bench.params.cache_line_bytes
+    top, code, lower_code = bench.params.tiers - 1, base + 0x200, base + 0x300
+    bench.load(code, [rv.NOP] * 8)
+    handler = waiting_loop([*rv.li(B, code), rv.jalr(0, B, 0)], lines=1)
+    bench.load(place(bench, top), handler)
+    jump = place(bench, top) + 4 * (len(handler) - 2)
+    # Tier 0 always misses: each of the two drives the other out of the cache.
+    other_way = bench.params.icache_bytes
+    bench.load(lower_code, [rv.jal(0, other_way)])
+    bench.load(lower_code + other_way, [rv.jal(0, -other_way)])
+    begin_others = start({1: place(bench, 1), top: place(bench, top)})
+    jump_lower = [*rv.li(A, lower_code), rv.jalr(0, A, 0)]
+    bench.load(place(bench, 0), [*begin_others, *jump_lower])
+    # Tier 1 leaves few fetches, for it has to wait for each access.
+    stores = [rv.store("sw", 0, OTHERS, 0)] * 8
+    middle = [*write("mbusmode", 0), *rv.li(OTHERS, RAM), *stores, rv.jal(0, -4 * len(stores))]
+    bench.load(place(bench, 1), middle)
+    for wait_states in range(4):
+        bench.memory.wait_states = lambda address, n=wait_states: n
+        line = line_bytes // 4 * (WORD_CYCLES + wait_states)
+        for phase in range(20):
+            await bench.reset()
+            await bench.step(200 + phase)
+            bench.lines = 1
+            await bench.step(120 + 3 * line)
+            (jumped,) = bench.seen.at(jump, top)
+            first = next(t for t in bench.memory.transfers if t.address == code)
+            late = first.begin - jumped
+            assert late <= line + RESUME_CYCLES, f"{wait_states=} {phase=}: {late}"

@@ -146,6 +146,30 @@ async def the_handler_does_not_run_again_for_a_level_that_it_has_lowered(dut):
 
 
 @cocotb.test()
+async def a_load_that_is_left_behind_does_not_delay_the_next_wake(dut):
+    bench = Bench(dut)
+    top = bench.params.tiers - 1
+    prologue = [*rv.li(DEVICE, RAM), *write("mbusmode", 1)]
+    # Nothing in tier 0 leaves a slot in which the load could write its register.
+    code = [*start({top: place(bench, top)}), *[rv.NOP] * 60, *[rv.addi(A, A, 1)] * 200]
+    bench.load(place(bench, 0), [*code, rv.jal(0, 0)])
+    for register, wait_states in itertools.product((0, B), range(6)):
+        body = [rv.load("lw", register, DEVICE, 0)]
+        bench.load(place(bench, top), waiting_loop(body, lines=1, prologue=prologue))
+        bench.bus.wait_states = lambda address, n=wait_states: n
+        await bench.reset()
+        await bench.step(100)
+        rises = []
+        for _ in range(3):
+            bench.lines = 1
+            rises.append((bench.cycle, top))
+            await bench.step()
+            bench.lines = 0
+            await bench.step(30)
+        assert bench.seen.wakes == rises, f"x{register}, {wait_states} wait states"
+
+
+@cocotb.test()
 async def a_level_that_stays_runs_the_handler_again(dut):
     bench = Bench(dut)
     bench.bus.on_write(ACKNOWLEDGE, lambda word: None)
