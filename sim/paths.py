@@ -26,9 +26,14 @@ class ProgramError(BuildError):
     """A program has failed, with an exit status or, below zero, by a signal."""
 
     def __init__(self, name: str, status: int, log: Path) -> None:
+        # What it is made of anew in another process, which a worker tells of it.
+        super().__init__(name, status, log)
         lines = log.read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:]
-        super().__init__("\n".join([f"{name} failed ({status}); the end of {log}:", *lines]))
+        self._text = "\n".join([f"{name} failed ({status}); the end of {log}:", *lines])
         self.status = status
+
+    def __str__(self) -> str:
+        return self._text
 
 
 class CpuTimeError(BuildError):

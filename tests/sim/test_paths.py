@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 
 import pytest
 
-from tierv.sim.paths import BuildError, CpuTimeError, locked, run_logged, whole_file
+from tierv.sim.paths import BuildError, CpuTimeError, ProgramError, locked, run_logged, whole_file
 
 
 def test_a_failed_program_shows_the_end_of_its_log(tmp_path):
     with pytest.raises(BuildError, match=r"(?s)sh failed \(3\).*last words"):
         run_logged(["sh", "-c", "echo last words; exit 3"], tmp_path / "log")
+
+
+def test_a_failed_program_is_told_of_by_another_process(tmp_path):
+    with pytest.raises(ProgramError) as failed:
+        run_logged(["sh", "-c", "echo last words; exit 3"], tmp_path / "log")
+    told = pickle.loads(pickle.dumps(failed.value))
+    assert (str(told), told.status) == (str(failed.value), 3)
 
 
 def test_a_program_ends_when_it_has_used_its_cpu_time(tmp_path):
