@@ -2,7 +2,7 @@
 # multiplication, with two divisions.
 #
 # BACKGROUND_BUS     also loads and stores on the bus
-# BACKGROUND_MISSES  also loads from more data than the caches of a peer hold
+# BACKGROUND_MISSES  also loads from more data, and has more code, than the caches of a peer hold
 
 #include <bench_device.h>
 
@@ -96,5 +96,10 @@ background_round:
     BUS_STORE(t4)
     PASS
     BUS_LOAD(t5)
+#if defined(BACKGROUND_MISSES)
+.rept 32
+    PASS
+.endr
+#endif
     j       background_round
 .size background, . - background

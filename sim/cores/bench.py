@@ -22,7 +22,7 @@ from .slots import measure_slots
 
 Row = dict[str, Any]
 #: Nests and copies for each thousand interrupts of a case.
-_NESTS, _COPIES = 0.1, 0.2
+_NESTS, _COPIES = 1, 0.2
 #: Of anything that a user may choose.
 _MOST = (1 << 31) - 1
 
@@ -168,7 +168,7 @@ def _interrupt_cases() -> Iterator[tuple[Core, Background]]:
     for core, backgrounds in (
         (cores.tierv(1), both),
         (cores.tierv(cores.USUAL_TIERS), both),
-        (cores.tierv(max(cores.TIER_COUNTS)), both[:1]),
+        (cores.tierv(max(cores.TIER_COUNTS)), both),
         (standard, both),
         (cores.vexriscv("standard", litex_bus=True), (Background.BUS, Background.MISSES)),
         (cores.vexriscv("full"), both[:1]),

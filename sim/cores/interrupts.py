@@ -187,20 +187,20 @@ def measure(
         core = replace(core, bus=replace(core.bus, device_cycles=cycles))
     program = latency_program(core, handler, background)
     period = round_cycles(core, program)
+    # With cache misses no round is like the other, and how long ago the handler has run matters.
+    steady = background is not Background.MISSES
     rises = Rises(
         line=LINE,
         first=_FIRST_RISE,
         count=count + 1,
-        shortest=2 * period + _HANDLER_CYCLES,
-        longest=3 * period + _HANDLER_CYCLES,
+        shortest=_HANDLER_CYCLES + (2 * period if steady else 0),
+        longest=_HANDLER_CYCLES + (3 * period if steady else period),
         pulse=1 if core.latches_lines else 0,
         seed=seed,
     )
     cycles = rises.last_cycle + 2 * _HANDLER_CYCLES
     result = run(core, program, cycles=cycles, rises=rises, trace=True, endless=True)
-    # With cache misses no round is like the other.
-    steady = None if background is Background.MISSES else period
-    return examine(core, program, result, steady)
+    return examine(core, program, result, period if steady else None)
 
 
 def held_interval(core: Core) -> tuple[int, float]:

@@ -21,7 +21,7 @@ from .bench import Row, Settings
 from .kernels import COREMARK_TUNED_FLAGS, COREMARKS, EXPECTED, SPEEDS, packaged_coremark
 from .model import IBEX_PACKAGE
 from .program import FLAGS, compiler
-from .reference import REFERENCES
+from .reference import COREMARK_TOLERANCE, REFERENCES, SPREAD_TOLERANCE, TOLERANCE
 from .verdict import Target, of_part, targets
 
 #: The figures that the README shows.
@@ -118,7 +118,7 @@ def _kernel_table(rows: Sequence[Row]) -> list[list[str]]:
     return lines
 
 
-_INTERRUPT_COLUMNS = ("first", "store", "back", "taken", "lost")
+_INTERRUPT_COLUMNS = ("first", "store", "pin", "back", "taken", "lost")
 
 
 def _reference_cell(row: Row) -> str:
@@ -202,8 +202,10 @@ def readme_table(content: Mapping[str, Any]) -> str:
             "",
             *markdown(held),
             "",
-            f"Of {len(near)} figures of the peers (CoreMark, Dhrystone, and minima of interrupts of"
-            f" *local*) {sum(near)} are those of the reference, within 5 % or a cycle."
+            f"Of {len(near)} figures of the peers {sum(near)} are those of the reference: CoreMark"
+            f" within {COREMARK_TOLERANCE:.0%}, Dhrystone and the least of an interrupt within"
+            f" {TOLERANCE:.0%} or a cycle, its median and worst case for *local* within"
+            f" {SPREAD_TOLERANCE:.0%} or a cycle."
             f" {config['compiler']}, `{config['flags']}`; {config['length']:,}"
             f" {config['length_unit']}, seed {config['seed']}.{coremark}",
             "",

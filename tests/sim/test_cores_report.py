@@ -66,6 +66,12 @@ def test_the_golden_verdicts_follow_from_its_rows(golden):
         ),
         (
             "interrupts",
+            {"core": "TierV N=8", "handler": "calls", "background": "local"},
+            {"lost max": 12},
+            "slots lost to a program in local memory beyond a calling handler's own instructions",
+        ),
+        (
+            "interrupts",
             {"core": "TierV N=3", "handler": "leaf", "background": "local"},
             {"pin max": 7},
             "line pin to output pin, leaf handler in C, cycles",
@@ -116,7 +122,25 @@ def test_the_golden_verdicts_follow_from_its_rows(golden):
             "interrupts",
             {"core": "VexRiscv standard", "handler": "calls"},
             {"taken min": 66},
-            "VexRiscv standard: taken of a handler (calls), minimum, reference 60",
+            "VexRiscv standard: taken of a handler (calls), min, reference 60",
+        ),
+        (
+            "interrupts",
+            {"core": "Ibex maxperf", "handler": "leaf", "background": "local"},
+            {"first max": 47},
+            "Ibex maxperf: first of a handler (leaf), max, reference 42",
+        ),
+        (
+            "interrupts",
+            {"core": "PicoRV32", "handler": "calls", "background": "local"},
+            {"store median": 118},
+            "PicoRV32: store of a handler (calls), median, reference 107",
+        ),
+        (
+            "interrupts",
+            {"core": "VexRiscv standard, LiteX bus", "handler": "calls", "background": "misses"},
+            {"store min": 47},
+            "VexRiscv standard, LiteX bus: store of a handler (calls), min, reference 50",
         ),
     ],
 )
