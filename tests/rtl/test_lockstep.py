@@ -11,7 +11,7 @@ from slow_turns import turns
 
 pytestmark = pytest.mark.usefixtures("spike")
 
-PIECES = 300
+PIECES = 240
 #: What these have, others have, too.
 SLOW = ("2", "small", "wide")
 #: Instructions of the long run.
