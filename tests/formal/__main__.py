@@ -37,8 +37,8 @@ def chosen_checks(names: tuple[str, ...], full: bool) -> list[Check]:
 
 
 def is_found(plant: Plant, verdict: Verdict) -> bool:
-    """The check fails because of the planted bug, at the property that should."""
-    return verdict.status is Status.FAILED and not set(plant.finds).isdisjoint(verdict.failed)
+    """The check fails because of the planted bug, at every property that should."""
+    return verdict.status is Status.FAILED and plant.breaks(verdict.failed)
 
 
 def depth_words(verdict: Verdict) -> str:
@@ -91,7 +91,7 @@ def plants_table(found: list[tuple[Plant, Verdict]]) -> Table:
         table.add_row(
             plant.name,
             plant.check,
-            " or ".join(plant.finds),
+            ", ".join(plant.finds),
             f"{verdict.seconds:.0f}",
             f"{verdict.cpu_seconds:.0f}",
             f"[{'green' if good else 'bold red'}]{words}[/]",

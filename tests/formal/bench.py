@@ -91,6 +91,8 @@ class BareBench(Elaboratable):
         #: Wires of the flattened design that hold in the first cycle of an unbounded proof.
         self.at_start: list[str] = []
         self._names: set[str] = set()
+        #: Properties that are proved for the sake of a proof; all others are claims.
+        self.lemmas: set[str] = set()
         #: Wires of the flattened design by the signal that shows them here.
         self.watched: dict[str, str] = {}
         self._watches: dict[str, Signal] = {}
@@ -170,6 +172,16 @@ class BareBench(Elaboratable):
     def always(self, name: str, condition) -> None:
         """The condition holds in every cycle."""
         self.m.d.comb += Assert(*self._property(PROVED, name, condition))
+
+    def lemma(self, name: str, condition, *, given=1) -> None:
+        """The condition holds whenever `given` does: what the proof of the claims needs."""
+        self.lemmas.add(name)
+        self.always(name, ~_bool(given) | _bool(condition))
+
+    @property
+    def properties(self) -> set[str]:
+        """The names of what is proved."""
+        return {name.removeprefix(PROVED) for name in self._names if name.startswith(PROVED)}
 
     def cover(self, name: str, condition) -> None:
         """The condition can hold."""

@@ -38,8 +38,8 @@ def wishbone(bench: Bench) -> None:
     is_fetch = bench.watch("core.bus.active_fetch", 1)
     states = bench.watch("core.bus.states", 2 * bench.params.tiers)
     slot_open = states.word_select(tier, 2) == SlotState.OPEN.value
-    bench.always("data_has_a_slot", ~core.wb_cyc | is_fetch | slot_open)
-    bench.always("fetch_asks", ~core.wb_cyc | ~is_fetch | core._bus_fetcher.request)
+    bench.lemma("data_has_a_slot", ~core.wb_cyc | is_fetch | slot_open)
+    bench.lemma("fetch_asks", ~core.wb_cyc | ~is_fetch | core._bus_fetcher.request)
 
 
 def _follows(core: Core, bench: Bench) -> Value:

@@ -119,8 +119,8 @@ def packets(bench: Bench, slot: Slot) -> None:
     )
     fences = direct.valid & ~direct.trap & (direct.insn[:7] == 0x0F)
     is_open = past(cache.stores_open, 2).bit_select(slot.tier, 1)
-    bench.prove("fence", fences & own, ~is_open)
-    bench.prove("fence_i", fences & (direct.insn[12:15] == 1), past(cache.invalidate))
+    bench.prove("fence_waits", fences & own, ~is_open)
+    bench.prove("fence_i_drops_lines", fences & (direct.insn[12:15] == 1), past(cache.invalidate))
 
 
 def returns(bench: Bench, slot: Slot) -> None:
@@ -156,7 +156,7 @@ def _suppose(bench: Bench, slot: Slot) -> None:
         ("done", is_done & slot.cached, slot.errors == slot.failed),
         ("answer", (is_done | is_late) & slot.cached, slot.result == slot.answer),
     ):
-        bench.prove(f"supposed_{name}", trigger, condition, seen=False)
+        bench.lemma(f"supposed_{name}", condition, given=trigger)
 
 
 def _accesses() -> Bench:

@@ -249,7 +249,7 @@ def _suppose(bench: CacheBench, own_last: Signal) -> None:
         ("newest_of_tier", bench.to_byte.any() & own_last, bench.last_of_tier),
         ("count", True, count == sum(bench.of_tier)),
     ):
-        bench.prove(f"supposed_{name}", trigger, condition, seen=False)
+        bench.lemma(f"supposed_{name}", condition, given=trigger)
 
 
 def _bench(params: CoreParams, seen: bool) -> CacheBench:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.machinery
 import importlib.util
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,7 @@ class Plant:
     module: str
     text: str
     bug: str
-    #: The check that finds it, and the properties of which at least one fails.
+    #: The check that finds it, and the properties each of which fails.
     check: str
     finds: tuple[str, ...]
     #: Cheap enough for the short set.
@@ -39,6 +40,16 @@ class Plant:
                 f"{self.name}: {self.module} must hold {self.text!r} once, not {found} times"
             )
         return source.replace(self.text, self.bug)
+
+    def breaks(self, failed: list[str]) -> bool:
+        """All properties have failed that should."""
+        return set(self.finds) <= set(failed)
+
+
+def unplanted(claims: Iterable[str], plants: Iterable[Plant]) -> set[str]:
+    """The claims that no planted bug breaks. Two checks that make a claim under the same name make
+    it of different cores, and one of them is enough."""
+    return set(claims).difference(*(plant.finds for plant in plants))
 
 
 def source_of(module: str) -> str:

@@ -11,11 +11,7 @@ PLANTS = [
         text="with m.If(~active | finishes):",
         bug="with m.If(~active | finishes | self.open):",
         check="wishbone",
-        # Or what the induction supposes beside them: the solver chooses what it shows.
-        finds=(
-            *("stays", "wb_adr_stays", "wb_we_stays", "wb_sel_stays", "wb_dat_w_stays"),
-            "fetch_asks",
-        ),
+        finds=("stays", "wb_adr_stays", "wb_we_stays", "wb_sel_stays", "wb_dat_w_stays"),
         short=True,
     ),
     Plant(
@@ -121,5 +117,45 @@ PLANTS = [
         bug="errors = Signal(tiers)\n        self.failed._reset_less = True",
         check="reset",
         finds=("nothing_is_left_set",),
+    ),
+    Plant(
+        name="strobe-stays",
+        module="backend.join",
+        text="self.wb_stb.eq(bus.cyc),",
+        bug="self.wb_stb.eq(1),",
+        check="wishbone",
+        finds=("strobe_in_cycle",),
+    ),
+    Plant(
+        name="precise-access-is-made-again",
+        module="backend.bus",
+        text="m.d.sync += [state.eq(SlotState.DONE), errors[tier].eq(error)]",
+        bug="m.d.sync += [state.eq(SlotState.IDLE), errors[tier].eq(error)]",
+        check="bus-accesses-1",
+        finds=("not_twice",),
+    ),
+    Plant(
+        name="precise-load-leaves",
+        module="backend.commit",
+        text="self.postponed.eq(i.remote & i.buffered),",
+        bug="self.postponed.eq(i.remote),",
+        check="bus-accesses-1",
+        finds=("nothing_leaves_meanwhile",),
+    ),
+    Plant(
+        name="stores-read-and-loads-write",
+        module="backend.bus",
+        text="self.we.eq(~active_fetch & on_bus.write),",
+        bug="self.we.eq(~active_fetch & ~on_bus.write),",
+        check="bus-accesses-1-buffered",
+        finds=("pays_a_store", "pays_a_load", "load_has_what_was_read"),
+    ),
+    Plant(
+        name="access-does-not-wait-for-its-slot",
+        module="backend.commit",
+        text="waits_for_slot.eq((i.needs_idle & ~(self.bus_idle | self.bus_leaving)).any()),",
+        bug="waits_for_slot.eq(0),",
+        check="bus-accesses-1-buffered",
+        finds=("one_owed", "only_stores_are_owed"),
     ),
 ]

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from .planting import Plant
 
-#: What the checks of the data cache prove, of hits and of misses, and suppose of its lines.
-_OF_LINES = ("hit_reads_the_last_store", "supposed_line", "supposed_line_so_far")
-_OF_LOADS = ("miss_reads_the_last_store", "supposed_word")
-
 PLANTS = [
     Plant(
         name="cache-overlooks-the-tag",
@@ -23,7 +19,7 @@ PLANTS = [
         text="self.hit.eq((read.data == Cat(1, tag)) & ~self.clearing),",
         bug="self.hit.eq((read.data[:-1] == Cat(1, tag[:-1])) & ~self.clearing),",
         check="data-cache-8k",
-        finds=_OF_LINES,
+        finds=("hit_reads_the_last_store",),
         short=True,
     ),
     Plant(
@@ -32,7 +28,7 @@ PLANTS = [
         text="self.hit.eq((read.data == Cat(1, tag)) & ~self.clearing),",
         bug="self.hit.eq(read.data == Cat(1, tag)),",
         check="data-cache",
-        finds=_OF_LINES,
+        finds=("hit_reads_the_last_store",),
     ),
     Plant(
         name="line-is-read-past-the-stores",
@@ -40,7 +36,7 @@ PLANTS = [
         text="self.load.valid & empty & ~returns.any() & ~tags.clearing",
         bug="self.load.valid & ~returns.any() & ~tags.clearing",
         check="data-cache",
-        finds=(*_OF_LOADS, "supposed_no_stores_meanwhile"),
+        finds=("supposed_no_stores_meanwhile",),
         short=True,
     ),
     Plant(
@@ -49,7 +45,7 @@ PLANTS = [
         text="self.load.valid & empty & ~returns.any() & ~tags.clearing",
         bug="self.load.valid & empty & ~tags.clearing",
         check="data-cache",
-        finds=(*_OF_LOADS, "supposed_no_stores_meanwhile"),
+        finds=("supposed_no_stores_meanwhile",),
     ),
     Plant(
         name="stores-pass-every-load",
@@ -66,7 +62,7 @@ PLANTS = [
         bug="m.d.comb += [tags.write.eq(1), tags.write_word.eq(self.load_word),"
         " tags.write_valid.eq(1)]",
         check="data-cache",
-        finds=("hit_reads_a_row_at_rest", "supposed_no_line_meanwhile"),
+        finds=("hit_reads_a_row_at_rest",),
     ),
     Plant(
         name="line-that-is-replaced-still-hits",
@@ -74,7 +70,7 @@ PLANTS = [
         text="m.d.comb += [tags.write.eq(1), tags.write_word.eq(self.load_word)]",
         bug="m.d.comb += tags.write_word.eq(self.load_word)",
         check="data-cache",
-        finds=("hit_reads_a_row_at_rest", "supposed_no_line_meanwhile"),
+        finds=("supposed_no_line_meanwhile",),
     ),
     Plant(
         name="line-outlives-fence-i",
@@ -82,7 +78,7 @@ PLANTS = [
         text="spoilt.eq(spoilt | self.invalidate | (answer.valid & answer.error))",
         bug="spoilt.eq(spoilt | (answer.valid & answer.error))",
         check="data-cache",
-        finds=_OF_LINES,
+        finds=("hit_reads_the_last_store",),
     ),
     Plant(
         name="line-with-an-error-is-kept",
@@ -90,7 +86,7 @@ PLANTS = [
         text="spoilt.eq(spoilt | self.invalidate | (answer.valid & answer.error))",
         bug="spoilt.eq(spoilt | self.invalidate)",
         check="data-cache",
-        finds=_OF_LINES,
+        finds=("hit_reads_the_last_store",),
     ),
     Plant(
         name="load-has-the-last-word-of-its-line",
@@ -98,7 +94,7 @@ PLANTS = [
         text="with m.If(beat == word[:line_bits]):",
         bug="with m.If(beat.all()):",
         check="data-cache",
-        finds=(*_OF_LOADS, "error_is_of_its_word", "supposed_word_failed"),
+        finds=("miss_reads_the_last_store", "error_is_of_its_word"),
     ),
     Plant(
         name="store-changes-all-bytes-of-a-line",
@@ -106,7 +102,7 @@ PLANTS = [
         text="self.store & tags.hit & self.store_mask[byte]",
         bug="self.store & tags.hit",
         check="data-cache",
-        finds=_OF_LINES,
+        finds=("supposed_line",),
         short=True,
     ),
     Plant(
@@ -115,7 +111,7 @@ PLANTS = [
         text="self.sel.eq(Mux(stores, self.store.mask, 0b1111)),",
         bug="self.sel.eq(0b1111),",
         check="data-cache",
-        finds=("supposed_newest", "fence_leaves_it_in_memory"),
+        finds=("fence_leaves_it_in_memory",),
     ),
     Plant(
         name="fence-overlooks-a-store",
@@ -147,7 +143,7 @@ PLANTS = [
         text="(fences & bit(self.stores_open, x.tier))",
         bug="(control.fence_i & bit(self.stores_open, x.tier))",
         check="cached-accesses",
-        finds=("fence",),
+        finds=("fence_waits",),
     ),
     Plant(
         name="cache-hears-what-the-other-is-answered",
@@ -155,7 +151,7 @@ PLANTS = [
         text="cache.answer.eq(memory.data_answer)",
         bug="cache.answer.eq(memory.instruction_answer)",
         check="data-cache",
-        finds=("miss_reads_the_last_store", "supposed_line_so_far"),
+        finds=("miss_reads_the_last_store",),
     ),
     Plant(
         name="fence-i-drops-nothing",
@@ -163,7 +159,7 @@ PLANTS = [
         text="(commit.retired.valid & execute.m.control.fence_i) | stale",
         bug="stale",
         check="cached-accesses",
-        finds=("fence_i",),
+        finds=("fence_i_drops_lines",),
     ),
     Plant(
         name="word-of-the-cache-is-another-tiers",
@@ -171,7 +167,7 @@ PLANTS = [
         text="result_write.addr.eq(Mux(ended, active_tier, self.cached_done.tier)),",
         bug="result_write.addr.eq(active_tier),",
         check="cached-accesses",
-        finds=("miss", "late", "supposed_answer"),
+        finds=("supposed_answer",),
     ),
     Plant(
         name="word-of-the-cache-is-that-of-the-bus",
@@ -179,7 +175,7 @@ PLANTS = [
         text="ends_cached.eq(self.cached_done.valid & ~ended),",
         bug="ends_cached.eq(self.cached_done.valid),",
         check="cached-accesses",
-        finds=("miss", "late", "load_stays", "supposed_answer", "supposed_busy"),
+        finds=("load_stays", "ends_what_was_asked"),
     ),
     Plant(
         name="load-that-hits-reads-local-memory",
@@ -196,5 +192,53 @@ PLANTS = [
         bug="slot_write.en.eq(self.open & ~self.open_cached),",
         check="cached-misses",
         finds=("asked_for_it",),
+    ),
+    Plant(
+        name="store-that-misses-is-lost",
+        module="backend.execute",
+        text="self.cache_store.eq(stores & takes_store & room),",
+        bug="self.cache_store.eq(stores & takes_store & room & self.cache_hit),",
+        check="cached-accesses",
+        finds=("shown_is_stored",),
+    ),
+    Plant(
+        name="store-does-not-wait-for-room",
+        module="backend.execute",
+        text="self.cache_store.eq(stores & takes_store & room),",
+        bug="self.cache_store.eq(stores & takes_store),",
+        check="cached-accesses",
+        finds=("store", "store_behind_a_load", "store_right_behind_a_load"),
+    ),
+    Plant(
+        name="misses-are-those-of-tier-0",
+        module="backend.bus",
+        text="self.cached_load.tier.eq(highest(open_)),",
+        bug="self.cached_load.tier.eq(0),",
+        check="cached-accesses",
+        finds=("slot_asks", "load_is_of_a_slot"),
+    ),
+    Plant(
+        name="precise-load-always-faults",
+        module="backend.execute",
+        text="access_fault = remote & ~buffered & done & bit(self.bus_error, x.tier)",
+        bug="access_fault = remote & ~buffered & done",
+        check="cached-accesses",
+        finds=("fault",),
+    ),
+    Plant(
+        name="answer-is-for-the-next-tier",
+        module="cache.data",
+        text="tier.eq(self.load.tier),",
+        bug="tier.eq(self.load.tier + 1),",
+        check="data-cache",
+        finds=("answers_who_asked",),
+    ),
+    Plant(
+        name="answer-is-read-of-another-tier",
+        module="backend.bus",
+        text="result_read.addr.eq(Mux(self.late_taken, self.late.tier, self.tier)),",
+        bug="result_read.addr.eq(~Mux(self.late_taken, self.late.tier, self.tier)),",
+        check="cached-accesses",
+        finds=("miss", "late"),
     ),
 ]

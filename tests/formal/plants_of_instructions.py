@@ -1,8 +1,15 @@
-"""Planted bugs of what instructions do and write."""
+"""Planted bugs of what instructions do."""
 
 from __future__ import annotations
 
 from .planting import Plant
+
+#: A bit of what the integer instructions compute.
+_RESULT = {
+    "module": "backend.writeback",
+    "text": "result.eq(Mux(is_load | control.csr, 0, i.result | self.product)),",
+    "bug": "result.eq(Mux(is_load | control.csr, 0, (i.result ^ 1) | self.product)),",
+}
 
 PLANTS = [
     Plant(
@@ -104,52 +111,82 @@ PLANTS = [
         finds=("lb",),
     ),
     Plant(
-        name="edge-line-becomes-a-level",
-        module="system.lines",
-        text='next_edges.eq(Mux(written("mlineedge"), late.data, self.edges)),',
-        bug='next_edges.eq(Mux(written("mlineedge"), late.data, self.edges & ~self.lines)),',
-        check="isolation",
-        finds=("mlineedge_stays",),
+        name="result-has-a-wrong-bit",
+        **_RESULT,
+        check="instructions-integer",
+        finds=(
+            *("add", "sub", "slt", "sltu", "xor", "or", "and", "sll", "srl", "sra"),
+            *("addi", "slti", "sltiu", "xori", "ori", "andi", "slli", "srli", "srai"),
+            *("lui", "auipc", "mul", "mulh", "mulhsu", "mulhu"),
+        ),
     ),
     Plant(
-        name="line-priority-is-cut",
-        module="system.lines",
-        text="late.data.word_select(place, LINE_PRIORITY_BITS)",
-        bug="late.data.word_select(place, LINE_PRIORITY_BITS) & 7",
-        check="isolation",
-        finds=("mlineprio0_is_written",),
+        name="quotient-has-a-wrong-bit",
+        **_RESULT,
+        check="instructions-divide",
+        finds=("div", "divu", "rem", "remu"),
     ),
     Plant(
-        name="misaligned-store-writes",
-        module="backend.execute",
-        text="Mux(local & ~misaligned, mask, 0)",
-        bug="Mux(local, mask, 0)",
-        check="isolation",
-        finds=("stores_as_shown",),
-        short=True,
+        name="link-has-a-wrong-bit",
+        **_RESULT,
+        check="instructions-control",
+        finds=("jal", "jalr"),
     ),
     Plant(
-        name="dropped-store-writes",
-        module="backend.execute",
-        text="stores.eq(may_store & ~killed)",
-        bug="stores.eq(may_store)",
-        check="isolation",
-        finds=("stores_as_shown",),
+        name="branches-are-inverted",
+        module="backend.alu",
+        text="self.taken.eq(condition ^ control.funct3[0])",
+        bug="self.taken.eq(~condition ^ control.funct3[0])",
+        check="instructions-control",
+        finds=("beq", "bne", "blt", "bge", "bltu", "bgeu"),
     ),
     Plant(
-        name="csr-instruction-that-traps-writes",
-        module="backend.execute",
-        text="writes_csr.eq(certain & control.csr & control.csr_writes)",
-        bug="writes_csr.eq(control.csr & control.csr_writes)",
-        check="isolation",
-        finds=("csr_write",),
-    ),
-    Plant(
-        name="late-load-writes-another-register",
+        name="loaded-word-is-inverted",
         module="backend.writeback",
-        text="Mux(self.late.valid, late.rd, control.rd)",
-        bug="Mux(self.late.valid, late.rd ^ late.rd[1:].any(), control.rd)",
-        check="isolation",
-        finds=("only_as_shown",),
+        text="word.eq(loaded),",
+        bug="word.eq(~loaded),",
+        check="instructions-memory",
+        finds=("lb", "lh", "lw", "lbu", "lhu"),
+    ),
+    Plant(
+        name="stored-bytes-have-a-wrong-bit",
+        module="backend.execute",
+        text="executed.store_data.eq(self.dmem_write_data),",
+        bug="executed.store_data.eq(self.dmem_write_data ^ 0x0101_0101),",
+        check="instructions-memory",
+        finds=("sb", "sh", "sw"),
+    ),
+    Plant(
+        name="ecall-and-ebreak-go-on",
+        module="backend.decode",
+        text="bitmanip.decode(m, self._params, word, control, legal)\n",
+        bug="bitmanip.decode(m, self._params, word, control, legal)\n"
+        "        m.d.comb += control.exception.eq(0)\n",
+        check="instructions-others",
+        finds=("ecall", "ebreak"),
+    ),
+    Plant(
+        name="what-orders-and-waits-is-illegal",
+        module="backend.decode",
+        text="with m.Elif(~legal | (word[:2] != 0b11)):",
+        bug="with m.Elif(~legal | control.fence | control.wfi | control.mret):",
+        check="instructions-others",
+        finds=("fence", "fence_i", "wfi", "mret"),
+    ),
+    Plant(
+        name="read-only-csr-is-written",
+        module="backend.execute",
+        text="fault.eq(~csr_exists | (csr_read_only & control.csr_writes)),",
+        bug="fault.eq(~csr_exists),",
+        check="instructions-others",
+        finds=("read_only_csr",),
+    ),
+    Plant(
+        name="trap-is-shown-with-a-register",
+        module="rvfi",
+        text="packet.rd_addr.eq(Mux(writes & ~excepts, instruction[7:12], 0)),",
+        bug="packet.rd_addr.eq(Mux(writes, instruction[7:12], 0)),",
+        check="instructions-others",
+        finds=("trap_has_no_effect",),
     ),
 ]

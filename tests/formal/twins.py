@@ -103,7 +103,7 @@ class Twins:
         bench = self.bench
         for name, condition in self._relation():
             bench.assume_at_start(condition)
-            bench.always("".join(c if c.isalnum() else "_" for c in name), condition)
+            bench.lemma("".join(c if c.isalnum() else "_" for c in name), condition)
         for memory, rows in ROWS.items():
             bench.same_rows += [(memory, rows * self.top + row) for row in range(rows)]
 
