@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("spike")
 
 PIECES = 240
 #: What these have, others have, too.
-SLOW = ("2", "small", "wide")
+SLOW = ("2", "3", "small", "wide")
 #: Instructions of the long run.
 MANY = 10_000_000
 
