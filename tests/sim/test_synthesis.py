@@ -213,14 +213,15 @@ def rows(
 @pytest.mark.parametrize(
     ("measured", "verdicts"),
     [
-        (rows(95.0), [True] * 6),
-        (rows(94.9), [True, False, True, True, True, True]),
-        (rows(79.0), [False, False, True, True, True, True]),
-        (rows(72.0), [False, False, False, True, True, True]),
-        (rows(96.0, three_comb=3995), [True, True, True, False, True, True]),
-        (rows(96.0, plain_comb=3995), [True, True, True, True, False, True]),
-        (rows(96.0, eight_ebr=35), [True, True, True, True, True, False]),
-        (rows(96.0)[:3], [None, True, None, None, None, None]),
+        (rows(95.0), [True] * 8),
+        (rows(94.9), [True, False, *[True] * 6]),
+        (rows(79.0), [False, False, *[True] * 6]),
+        (rows(72.0), [False, False, False, False, *[True] * 4]),
+        (rows(52.0), [False, False, False, False, False, *[True] * 3]),
+        (rows(96.0, three_comb=3995), [True, True, True, True, True, False, True, True]),
+        (rows(96.0, plain_comb=3995), [True, True, True, True, True, True, False, True]),
+        (rows(96.0, eight_ebr=35), [True, True, True, True, True, True, True, False]),
+        (rows(96.0)[:3], [None, True, None, True, True, None, None, None]),
     ],
 )
 def test_the_pass_line_is_judged_by_what_was_measured(measured, verdicts):
