@@ -21,8 +21,8 @@ from .run import Core, RunError
 from .slots import measure_slots
 
 Row = dict[str, Any]
-#: Nests and copies for each thousand interrupts of a case.
-_NESTS, _COPIES = 1, 0.2
+#: Copies for each interrupt of a case.
+_COPIES = 0.2
 #: Of anything that a user may choose.
 _MOST = (1 << 31) - 1
 
@@ -107,8 +107,7 @@ def _interrupt_row(
 
 
 def _nested_rows(core: Core, settings: Settings) -> list[Row]:
-    count = max(20, int(settings.interrupts * _NESTS))
-    found = measure_nested(core, count=count, seed=settings.seed)
+    found = measure_nested(core, count=settings.interrupts, seed=settings.seed)
     whole = {
         "back median": float(np.median(found.back)),
         "back max": int(found.back.max()),
@@ -120,7 +119,7 @@ def _nested_rows(core: Core, settings: Settings) -> list[Row]:
             "core": core.name,
             "idiom": _idiom(core),
             "levels": levels,
-            "nests": count,
+            "nests": settings.interrupts,
             **_spread_columns("first", first),
             **more,
         }

@@ -67,11 +67,10 @@ def _interrupt_targets(rows: Rows) -> Iterator[Target]:
         [row for row in leaf if row["background"] == background]
         for background in (Background.LOCAL, Background.BUS)
     )
-    calls = [row for row in tiered if row["handler"] == Handler.CALLS]
+    calls = of_part(tiered, "interrupts", handler=Handler.CALLS, background=Background.LOCAL)
     name = "slots lost to a program in local memory beyond a {} handler's own instructions"
     for handler, chosen, own in (("leaf", alone, 0), ("calling", calls, CALLS_BUBBLES)):
-        found = [row for row in chosen if row["background"] == Background.LOCAL]
-        lost = max(row["lost max"] - row["instructions"] for row in found)
+        lost = max(row["lost max"] - row["instructions"] for row in chosen)
         why = f": it waits {own} cycle for what it has loaded" if own else ""
         yield Target(name.format(handler), lost, f"{own} or fewer{why}", lost <= own)
     # What is on the bus ends first; then the handler's own access takes as much longer.
@@ -137,28 +136,35 @@ def _near(name: str, measured: float, wanted: float, tolerance: float) -> Target
 def _reference_targets(rows: Rows) -> Iterator[Target]:
     """The bench finds for the peers what another bench has found."""
     for core, known in reference.REFERENCES.items():
-        for kernel, wanted, tolerance in (
-            ("dhrystone", known.dmips, reference.TOLERANCE),
-            ("coremark", known.coremark, reference.COREMARK_TOLERANCE),
-            # Unrolled it fills VexRiscv's cache, so that it matters where in memory it lies.
-            ("coremark tuned", known.coremark_tuned, reference.TOLERANCE),
-        ):
-            figure = SPEEDS[kernel]
-            for row in of_part(rows, "kernels", kernel=kernel, core=core) if wanted else []:
-                yield _near(f"{core}: {figure}", row[figure], wanted, tolerance)
-        for handler, column, spread in (
-            ("leaf", "first", known.first),
-            ("calls", "store", known.store),
-            ("leaf", "taken", known.taken_leaf),
-            ("calls", "taken", known.taken_calls),
-        ):
-            beside = known.beside_taken if column == "taken" else 0
-            for background, kinds in _COMPARED.items():
-                wanted = {"core": core, "handler": handler, "background": background}
-                for row in of_part(rows, "interrupts", **wanted) if spread else []:
-                    for (kind, tolerance), cycles in zip(kinds.items(), spread, strict=False):
-                        name = f"{core}: {column} of a handler ({handler}), {kind}"
-                        yield _near(name, row[f"{column} {kind}"] - beside, cycles, tolerance)
+        yield from _reference_speeds(rows, core, known)
+        yield from _reference_spreads(rows, core, known)
+
+
+def _reference_speeds(rows: Rows, core: str, known: reference.Reference) -> Iterator[Target]:
+    for kernel, wanted, tolerance in (
+        ("dhrystone", known.dmips, reference.TOLERANCE),
+        ("coremark", known.coremark, reference.COREMARK_TOLERANCE),
+        # Unrolled it fills VexRiscv's cache, so that it matters where in memory it lies.
+        ("coremark tuned", known.coremark_tuned, reference.TOLERANCE),
+    ):
+        figure = SPEEDS[kernel]
+        for row in of_part(rows, "kernels", kernel=kernel, core=core) if wanted else []:
+            yield _near(f"{core}: {figure}", row[figure], wanted, tolerance)
+
+
+def _reference_spreads(rows: Rows, core: str, known: reference.Reference) -> Iterator[Target]:
+    for handler, column, spread in (
+        ("leaf", "first", known.first),
+        ("calls", "store", known.store),
+        ("leaf", "taken", known.taken_leaf),
+        ("calls", "taken", known.taken_calls),
+    ):
+        beside = known.beside_taken if column == "taken" else 0
+        for row in of_part(rows, "interrupts", core=core, handler=handler) if spread else []:
+            compared = _COMPARED.get(row["background"], {})
+            for (kind, tolerance), cycles in zip(compared.items(), spread, strict=False):
+                name = f"{core}: {column} of a handler ({handler}), {kind}"
+                yield _near(name, row[f"{column} {kind}"] - beside, cycles, tolerance)
 
 
 def targets(rows: Rows) -> list[Target]:

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from .planting import Plant
 
+#: A late load is shown with what its tier has retired since.
+_ANOTHERS_PACKET = {
+    "module": "rvfi",
+    "text": "self.retired.valid & self.postponed & (i.tier == tier)",
+    "bug": "self.retired.valid & (i.tier == tier)",
+}
+
 PLANTS = [
     Plant(
         name="late-result-used-too-early",
@@ -55,9 +62,7 @@ PLANTS = [
     ),
     Plant(
         name="late-load-has-the-packet-of-another",
-        module="rvfi",
-        text="self.retired.valid & self.postponed & (i.tier == tier)",
-        bug="self.retired.valid & (i.tier == tier)",
+        **_ANOTHERS_PACKET,
         check="pc-1-buffered",
         finds=("returns_as_it_left", "only_loads_leave"),
     ),
@@ -71,9 +76,7 @@ PLANTS = [
     ),
     Plant(
         name="late-load-takes-another-number",
-        module="rvfi",
-        text="self.retired.valid & self.postponed & (i.tier == tier)",
-        bug="self.retired.valid & (i.tier == tier)",
+        **_ANOTHERS_PACKET,
         check="order-1-buffered",
         finds=("late_has_its_number",),
     ),
@@ -177,9 +180,7 @@ PLANTS = [
     ),
     Plant(
         name="late-load-reads-another-address",
-        module="rvfi",
-        text="self.retired.valid & self.postponed & (i.tier == tier)",
-        bug="self.retired.valid & (i.tier == tier)",
+        **_ANOTHERS_PACKET,
         check="registers-1-buffered",
         finds=("late_address",),
     ),

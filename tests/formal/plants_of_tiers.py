@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from .planting import Plant
 
+#: A tier that issues is not interrupted by a more urgent one.
+_NO_PREEMPTION = {
+    "module": "frontend.issue",
+    "text": "~(here & leaves.replicate(tiers))",
+    "bug": "~(here & leaves.replicate(tiers))"
+    " & Mux(present & ~leaves & (here & self.ready).any(), here, here | ~here)",
+}
+#: What issues is dropped by any tier that drops its own.
+_DROPPED_BY_OTHERS = {
+    "module": "frontend.issue",
+    "text": "killed = self.kill.valid & (self.kill.tier == i_tier)",
+    "bug": "killed = self.kill.valid",
+}
+
 PLANTS = [
     Plant(
         name="no-preemption",
-        module="frontend.issue",
-        text="~(here & leaves.replicate(tiers))",
-        bug="~(here & leaves.replicate(tiers))"
-        " & Mux(present & ~leaves & (here & self.ready).any(), here, here | ~here)",
+        **_NO_PREEMPTION,
         check="priority",
         finds=("no_lower_tier_issues", "no_slot_is_lost"),
         short=True,
@@ -57,10 +68,7 @@ PLANTS = [
     ),
     Plant(
         name="busy-tier-delays-the-handler",
-        module="frontend.issue",
-        text="~(here & leaves.replicate(tiers))",
-        bug="~(here & leaves.replicate(tiers))"
-        " & Mux(present & ~leaves & (here & self.ready).any(), here, here | ~here)",
+        **_NO_PREEMPTION,
         check="latency",
         finds=("in_the_next_cycle",),
     ),
@@ -98,17 +106,13 @@ PLANTS = [
     ),
     Plant(
         name="lower-tier-drops-what-issues",
-        module="frontend.issue",
-        text="killed = self.kill.valid & (self.kill.tier == i_tier)",
-        bug="killed = self.kill.valid",
+        **_DROPPED_BY_OTHERS,
         check="twins",
         finds=("issues", "d"),
     ),
     Plant(
         name="lower-tier-drops-what-issues-beside-it",
-        module="frontend.issue",
-        text="killed = self.kill.valid & (self.kill.tier == i_tier)",
-        bug="killed = self.kill.valid",
+        **_DROPPED_BY_OTHERS,
         check="twins-reached",
         finds=("issues",),
     ),

@@ -141,7 +141,8 @@ def _write_constraints(folder: Path, options: dict, check: Check, plant: Plant |
         name: (int(address), int(data))
         for name, address, data in re.findall(r"; yosys-smt2-memory (\S+) (\d+) (\d+) ", design)
     }
-    properties = _named(folder, PROVED)
+    by_induction = plant and check.method is Method.INDUCTION
+    hold_before = _named(folder, PROVED) if by_induction else []
     lines = ["state 0", *(f"assume [{wire}]" for wire in options["at_start"])]
     for step in range(check.depth + 1):
         lines.append(f"state {step}")
@@ -156,8 +157,8 @@ def _write_constraints(folder: Path, options: dict, check: Check, plant: Plant |
             if step == 0 or not plant:
                 verb = "assert" if step else "assume"
                 lines.append(f"{verb} {_same_row(memory, f'#b{row:0{address_bits}b}', step)}")
-        if plant and check.method is Method.INDUCTION and step < check.depth:
-            lines += [f"assume [{PROVED}{name}]" for name in properties]
+        if step < check.depth:
+            lines += [f"assume [{PROVED}{name}]" for name in hold_before]
     (folder / "start.smtc").write_text("\n".join(lines) + "\n")
 
 

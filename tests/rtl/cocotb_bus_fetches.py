@@ -7,7 +7,7 @@ import itertools
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
-from programs import finish, place, start, waiting_loop, write
+from programs import finish, jump_at_line, place, start, write
 from switching import begin, issue_patterns
 
 A, B, C, COUNT = 6, 7, 8, 9
@@ -109,9 +109,7 @@ async def a_fetch_waits_for_less_urgent_ones_of_the_bus_but_not_for_accesses_bet
     lower_code, code = RAM + 0x1000, RAM + 0x2000
     bench.load(lower_code, [*[rv.addi(A, A, 1)] * 6, rv.jal(0, -24)])
     bench.load(code, [rv.NOP] * 8)
-    handler = waiting_loop([*rv.li(B, code), rv.jalr(0, B, 0)], lines=1)
-    bench.load(place(bench, top), handler)
-    jump = place(bench, top) + 4 * (len(handler) - 2)
+    jump = jump_at_line(bench, top, code)
     stores = [rv.store("sw", 0, C, 0)] * 8
     begin_others = start({1: place(bench, 1), top: place(bench, top)})
     bench.load(place(bench, 0), [*begin_others, *rv.li(A, lower_code), rv.jalr(0, A, 0)])

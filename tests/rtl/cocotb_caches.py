@@ -7,7 +7,7 @@ import itertools
 import cocotb
 import encoding as rv
 from bench import RAM, Bench
-from programs import finish, place, start, waiting_loop, write
+from programs import finish, jump_at_line, place, start, write
 
 from tierv.rtl.cache.data import QUEUE_DEPTH
 
@@ -99,9 +99,7 @@ async def a_line_of_instructions_waits_for_one_store_of_less_urgent_tiers(dut):
     base = bench.params.cached.base
     top, code = bench.params.tiers - 1, base + 0x200
     bench.load(code, [rv.NOP] * 8)
-    handler = waiting_loop([*rv.li(B, code), rv.jalr(0, B, 0)], lines=1)
-    bench.load(place(bench, top), handler)
-    jump = place(bench, top) + 4 * (len(handler) - 2)
+    jump = jump_at_line(bench, top, code)
     begin_top = [*rv.li(OTHERS, base), *start({top: place(bench, top)})]
     for wait_states, between in itertools.product(range(4), range(6)):
         bench.memory.wait_states = lambda address, n=wait_states: n
@@ -126,9 +124,7 @@ async def a_line_of_instructions_waits_for_less_urgent_ones_but_no_fetches_betwe
     base, line_bytes = bench.params.cached.base, bench.params.cache_line_bytes
     top, code, lower_code = bench.params.tiers - 1, base + 0x200, base + 0x300
     bench.load(code, [rv.NOP] * 8)
-    handler = waiting_loop([*rv.li(B, code), rv.jalr(0, B, 0)], lines=1)
-    bench.load(place(bench, top), handler)
-    jump = place(bench, top) + 4 * (len(handler) - 2)
+    jump = jump_at_line(bench, top, code)
     # Tier 0 always misses: each of the two drives the other out of the cache.
     other_way = bench.params.icache_bytes
     bench.load(lower_code, [rv.jal(0, other_way)])

@@ -60,6 +60,14 @@ def place(bench: Bench, tier: int) -> int:
     return bench.params.reset_address + tier * TIER_BYTES
 
 
+def jump_at_line(bench: Bench, tier: int, target: int) -> int:
+    """Have a tier wait for line 0 and go on at the target; returns the address of its jump."""
+    scratch = 31
+    handler = waiting_loop([*rv.li(scratch, target), rv.jalr(0, scratch, 0)], lines=1)
+    bench.load(place(bench, tier), handler)
+    return place(bench, tier) + 4 * (len(handler) - 2)
+
+
 async def run_in(
     bench: Bench, tier: int, code: list[int], cycles: int = 20_000, result: int = 0
 ) -> int:
